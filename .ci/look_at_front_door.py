@@ -166,6 +166,17 @@ def used(tab, url, axe):
     examine(tab, axe, "an answered operation")
     tab.picture(PICTURES / "answered.png")
     check("without faults", not list(tab.faults()))
+    tab.open(f"{url}/_local/reference/uploadThemePackage")
+    tab.evaluate("""{ const kinds = document.querySelector('[data-kinds]');
+        kinds.value = 'multipart/form-data'; kinds.dispatchEvent(new Event('change', {bubbles: true})); }""")
+    shown = "document.querySelector('[data-kind]:not([hidden]) input[type=file][data-part]').name"
+    check("a multipart form has a field for its file", tab.evaluate(shown) == "file")
+    examine(tab, axe, "a multipart form")
+    tab.open(f"{url}/_local/store/webhooks")
+    for kind in ["test", "redeliver"]:
+        tab.evaluate(f"document.querySelector('[data-post$=\"/{kind}\"]').click()")
+        tab.until(f"document.querySelector('[data-post$=\"/{kind}\"]').textContent === 'Sent'")
+    check("both buttons send without faults", not list(tab.faults()))
     tab.open(f"{url}/_local/")
     tab.command("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
     tab.evaluate("document.querySelector('[data-token=merchant]').click()")

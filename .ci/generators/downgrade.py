@@ -24,6 +24,7 @@ def main():
         for method in list(operations):
             operation = operations[method]
             if keep_one_body(operation):
+                spell_out_default(operation["responses"], responses)
                 keep_one_type(operation["responses"], responses)
             else:
                 del operations[method]
@@ -78,6 +79,14 @@ def keep_one_body(operation):
         contents[kept]["schema"] = {"type": "string", "format": "binary"}
     operation["requestBody"]["content"] = {kept: contents[kept]}
     return True
+
+
+def spell_out_default(responses, shared):
+    """Names the statuses of the default response, which progenitor takes for a success as well."""
+    default = responses.pop("default", None)
+    if default:
+        for status in shared[default["$ref"].split("/")[-1]]["x-statuses"]:
+            responses.setdefault(str(status), default)
 
 
 def keep_one_type(responses, shared):

@@ -13,9 +13,9 @@ const BACKLOG: u32 = 1_024;
 /// that; `::` is bound for both families.
 pub(crate) fn reserve(host: Option<IpAddr>, port: u16) -> Result<Vec<TcpSocket>, AnyError> {
     let Some(host) = host else {
-        let first = bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
+        let first = bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), port != 0)?;
         let taken = first.local_addr()?.port();
-        let second = match bind(SocketAddr::from((Ipv6Addr::LOCALHOST, taken))) {
+        let second = match bind(SocketAddr::from((Ipv6Addr::LOCALHOST, taken)), port != 0) {
             Ok(second) => Some(second),
             // A port that was drawn may be somebody else's there.
             Err(cause) if port == 0 || !cause.is_taken() => None,
@@ -23,7 +23,7 @@ pub(crate) fn reserve(host: Option<IpAddr>, port: u16) -> Result<Vec<TcpSocket>,
         };
         return Ok([Some(first), second].into_iter().flatten().collect());
     };
-    Ok(vec![bind(SocketAddr::from((host, port)))?])
+    Ok(vec![bind(SocketAddr::from((host, port)), port != 0)?])
 }
 
 /// Begins to accept connections.
@@ -40,12 +40,13 @@ pub(crate) fn url_of(address: SocketAddr) -> String {
     }
 }
 
-fn bind(address: SocketAddr) -> Result<TcpSocket, Unavailable> {
+fn bind(address: SocketAddr, is_chosen: bool) -> Result<TcpSocket, Unavailable> {
     let bound = || {
         // Of IPv6, the operating system binds both families where the address is `::`.
         let socket = if address.is_ipv6() { TcpSocket::new_v6() } else { TcpSocket::new_v4() }?;
-        // For a quick restart; a port on which another process listens stays unavailable.
-        socket.set_reuseaddr(true)?;
+        // For a quick restart; a port on which another process listens stays unavailable. A port that is drawn would be
+        // drawn again by others until it listens.
+        socket.set_reuseaddr(is_chosen)?;
         socket.bind(address)?;
         Ok(socket)
     };

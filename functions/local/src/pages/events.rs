@@ -168,7 +168,7 @@ fn may_redeliver(delivery: &Value) -> bool {
 fn redeliver_button(delivery: &Value, store: &str) -> Markup {
     let id = text(delivery, "id");
     let path = format!("/v1/operations/webhook-deliveries/{id}/redeliver");
-    post_button("Redeliver", &format!("Redeliver {id}"), &path, store)
+    post_button("Redeliver", &format!("Redeliver: {id}"), &path, store)
 }
 
 /// Why a delivery waits, and until when; none if it does not wait.

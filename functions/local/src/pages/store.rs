@@ -267,7 +267,7 @@ fn test_button(subscription: &Value, store: &StoreBrief) -> Markup {
     let path = format!("/v1/operations/webhook-subscriptions/{id}/test");
     post_button(
         "Send test event",
-        &format!("Send a test event to {}", text(subscription, "url")),
+        &format!("Send test event: {}", text(subscription, "url")),
         &path,
         &store.id,
     )

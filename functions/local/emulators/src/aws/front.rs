@@ -13,7 +13,7 @@ use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use tokio::net::TcpListener;
+use tokio::net::TcpSocket;
 use tokio::sync::{Notify, oneshot};
 
 use super::in_process::TARGET;
@@ -90,7 +90,10 @@ impl Front {
         headers: HeaderMap,
         body: Bytes,
     ) -> Result<Response, AnyError> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        // Without `SO_REUSEADDR` the port is nobody else's.
+        let socket = TcpSocket::new_v4()?;
+        socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;
+        let listener = socket.listen(1)?;
         let address = listener.local_addr()?;
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         let mut request = Request::builder()
