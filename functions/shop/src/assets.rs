@@ -56,7 +56,8 @@ async fn file(visit: &Visit, path: &str, headers: &HeaderMap) -> Result<Response
         let detail = "A theme's file is no service worker.";
         return Err(Fault::of(StatusCode::FORBIDDEN, "forbidden", detail));
     }
-    let mut call = visit.call(Method::GET, path);
+    // A page has dozens of files, which browsers and shared caches keep: they are not its visitor's cost.
+    let mut call = visit.call(Method::GET, path).free();
     for (name, key) in FORWARDED {
         let value = headers.get(key).and_then(|value| value.to_str().ok());
         call = call.header(name, value.map(str::to_owned));

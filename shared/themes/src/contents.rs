@@ -22,8 +22,8 @@ use crate::schema::Schema;
 
 /// The time for which a process caches a document (our choice). It never changes, but takes memory.
 const CACHED_FOR: Duration = MINUTE.saturating_mul(5);
-/// The maximum size of a cached document, in bytes (our choice).
-const MAX_CACHED: u64 = 128 * 1024;
+/// The maximum size of a cached document, in bytes (our choice): the schema of a large theme has some 300 KB.
+const MAX_CACHED: u64 = 1 << 20;
 
 /// A file and the reference to its stored bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
