@@ -113,6 +113,18 @@ async fn other_sites_reach_no_route_by_a_name_of_theirs() {
 }
 
 #[tokio::test]
+async fn the_hosts_of_admin_origins_are_the_systems_own() {
+    let origin = "https://admin.example.com:5173".to_owned();
+    let gateway =
+        Gateway::start_with(|options| options.embedded.admin_origins = vec![origin]).await;
+    let client = gateway.client();
+    for host in ["admin.example.com:5173", "admin.example.com"] {
+        client.get("/health").header("host", host).await.expect(200);
+    }
+    client.get("/health").header("host", "example.com:5173").await.expect(421);
+}
+
+#[tokio::test]
 async fn other_sites_open_no_private_page_and_get_no_token() {
     let gateway = Gateway::start().await;
     let client = gateway.client();

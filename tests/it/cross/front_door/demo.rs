@@ -1,6 +1,8 @@
 //! The pages about the demo: its accounts and its store.
 
-use support::{Client, Gateway, Providers, Reply, json};
+use std::time::Duration;
+
+use support::{Client, Gateway, Providers, Receiver, Reply, eventually, json};
 
 use super::page;
 
@@ -115,4 +117,48 @@ async fn errors_of_operators_pages_are_pages() {
     assert!(missing.text.contains("<h1>") && missing.text.contains("/_local/assets/style.css"));
     let overview = client.get("/_local/operations/runtime/overview?window=5m").await.expect(200);
     assert!(overview.text.contains("href=\"/_local/operations\""));
+}
+
+#[tokio::test]
+async fn the_webhooks_page_tests_and_redelivers_and_names_deleted_receivers() {
+    let (gateway, _providers) = demo().await;
+    let client = gateway.client();
+    let merchant = client.with_token(&token(&client, "merchant").await);
+    let receiver = Receiver::start().await;
+    let url = receiver.url("/hooks");
+    let input = json!({"url": url, "event_types": ["store.updated"]});
+    let hook = merchant.post("/v1/operations/webhook-subscriptions").json(input).await.expect(201);
+    let hook = format!("/v1/operations/webhook-subscriptions/{}", hook.str("/id"));
+    let shown = page(&client, "/_local/store/webhooks").await.text;
+    assert!(shown.contains(&format!("data-post=\"{hook}/test\"")), "{shown}");
+    let store = merchant.get("/v1/stores").await.expect(200).str("/data/0/id");
+    let renamed = json!({"name": "Renamed"});
+    merchant.patch(&format!("/v1/stores/{store}")).json(renamed).await.expect(200);
+    receiver.wait_for(1).await;
+    let delivered = || async {
+        let shown = page(&client, "/_local/store/webhooks").await.text;
+        (shown.contains("succeeded") && shown.contains("/redeliver\"")).then_some(())
+    };
+    eventually(Duration::from_secs(30), delivered).await;
+    merchant.delete(&hook).await.expect(204);
+    for path in ["/_local/store/webhooks", "/_local/activity/events"] {
+        let shown = page(&client, path).await.text;
+        let is_named = shown.contains("deleted subscription") && shown.contains(&url);
+        assert!(is_named && !shown.contains("/redeliver\""), "{path}: {shown}");
+    }
+}
+
+#[tokio::test]
+async fn an_incident_is_a_page_with_its_state() {
+    let (gateway, _providers) = demo().await;
+    let client = gateway.client();
+    let operator = client.with_token(&token(&client, "operator").await);
+    let input = json!({"title": "Late webhooks", "severity": "high", "components": ["webhooks"]});
+    let made = operator.post("/v1/operations/runtime/incidents").json(input).await.expect(201);
+    let path = format!("/_local/operations/runtime/incidents/{}", made.str("/id"));
+    assert!(page(&client, "/_local/operations").await.text.contains(&path));
+    let shown = page(&client, &path).await.text;
+    for part in ["Late webhooks", "open", "acknowledgeIncident?id="] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
 }
