@@ -117,7 +117,9 @@ impl<'a> Storefront<'a> {
             menus.push(self.json(&format!("/navigation/{}", segment(handle))).await?);
         }
         let now_ms = self.api.clock.now().millis();
-        Ok(Data { store, products, collections, menus, root, page, now_ms, ..Data::default() })
+        let header = "<meta name=\"robots\" content=\"noindex\">".to_owned();
+        let data = Data { store, products, collections, menus, root, page, ..Data::default() };
+        Ok(Data { header, now_ms, ..data })
     }
 
     /// Ensures that the storefront exists for this visitor.

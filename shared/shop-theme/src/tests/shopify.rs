@@ -282,3 +282,32 @@ fn modules_of_the_platform_are_the_shops_own() {
     );
     assert!(crate::shared_file("../lib.rs").is_none());
 }
+
+#[test]
+fn a_theme_is_checked_as_a_whole() {
+    let theme = theme(
+        "{{ 'a | b' | shout: 1 | upcase }}{% render 'gone' %}{% comment %}{{ x | no }}{% endcomment %}",
+        &[
+            (
+                "sections/a.liquid",
+                "{% blink %}{%- liquid\n  # x | y\n  assign a = b | whisper\n  render 'here'\n-%}",
+            ),
+            ("snippets/here.liquid", "{% if a %}"),
+            ("locales/de.json", "{"),
+        ],
+    );
+    let found = crate::check(&theme);
+    let found: Vec<(FindingCode, &str)> =
+        found.iter().map(|finding| (finding.code, finding.path.as_str())).collect();
+    assert_eq!(
+        found,
+        [
+            (FindingCode::MissingFile, "templates/index.liquid"),
+            (FindingCode::Syntax, "locales/de.json"),
+            (FindingCode::Syntax, "snippets/here.liquid"),
+            (FindingCode::UnknownFilter, "sections/a.liquid"),
+            (FindingCode::UnknownFilter, "templates/index.liquid"),
+            (FindingCode::UnknownTag, "sections/a.liquid"),
+        ]
+    );
+}
