@@ -1,7 +1,6 @@
 //! Public themes, which are not in this repository, the whole way.
 
-use primitives::clock::MINUTE;
-use support::clock::STORE_CACHE;
+use support::clock::{MINUTE, STORE_CACHE};
 use support::{ThemeShop, json, upload};
 
 /// Uploads, installs, publishes and shows each theme in the folder of archives that `THEME_ZIPS` names.
