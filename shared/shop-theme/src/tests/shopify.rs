@@ -311,3 +311,15 @@ fn a_theme_is_checked_as_a_whole() {
         ]
     );
 }
+
+#[test]
+fn a_resource_of_a_setting_is_its_handle_as_well() {
+    let schema = r#"{"settings": [{"type": "collection", "id": "list"}, {"type": "link_list", "id": "menu", "default": "main"},
+        {"type": "product", "id": "product"}]}"#;
+    let settings = json!({"list": "kitchen", "product": "cup"});
+    let liquid = "{% assign s = section.settings %}{{ collections[s.list].title }} {{ linklists[s.menu].links.size }} \
+        {{ all_products[s.product].vendor }} {{ s.list }} {% if s.product == 'cup' %}y{% endif %}{% if s.product == blank %}n{% endif %}\
+        {% if s.product == all_products['cup'] %}y{% endif %} {{ s.product | json | slice: 0, 5 }}";
+    let theme = boxed(liquid, schema, &json!({"type": "box", "settings": settings}), &[]);
+    assert_eq!(inner(&theme, Page::Index), "Kitchen 2 Potter kitchen yy {\"ava");
+}
