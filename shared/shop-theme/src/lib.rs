@@ -13,6 +13,7 @@
 
 mod ajax;
 mod block;
+mod check;
 mod data;
 mod fallback;
 mod filters;
@@ -39,6 +40,7 @@ mod theme;
 use serde_json::{Map, Value as Json};
 
 pub use ajax::{cart_json, product_json};
+pub use check::check;
 pub use data::{Data, Listing, Page, Posted};
 pub use limits::{Finding, FindingCode, Limits};
 pub use references::{References, references};

@@ -11,8 +11,9 @@ use serde_json::Value as Json;
 use crate::schema::Declared;
 use crate::theme::Theme;
 
-/// The bytes of sources whose parsed forms are kept: those of a dozen large themes.
-const KEPT: u64 = 24 << 20;
+/// The bytes of sources whose parsed forms are kept: those of some large themes. Parsed they take several times
+/// as much.
+const KEPT: u64 = 8 << 20;
 /// The number of files that the cache is made for.
 const FILES: usize = 4_000;
 

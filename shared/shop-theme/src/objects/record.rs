@@ -78,6 +78,13 @@ impl Object for Record {
         self.shaped().get(name).map(plain)
     }
 
+    /// A resource that settings name is its handle where a text is wanted: `collections[settings.list]`.
+    fn as_value(&self) -> Option<Value> {
+        let is_named = matches!(self.kind.name, "product" | "collection" | "linklist" | "page");
+        let handle = self.text_at("/handle");
+        (is_named && !handle.is_empty()).then(|| handle.into())
+    }
+
     fn text(&self) -> String {
         (self.kind.text)(self)
     }

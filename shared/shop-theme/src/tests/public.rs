@@ -109,6 +109,7 @@ fn pages_of_public_themes_are_rendered() {
     let mut failures = Vec::new();
     for root in std::fs::read_dir(folder).unwrap().map(|found| found.unwrap().path()) {
         let theme = theme(&root);
+        println!("    check: {:#?}", crate::check(&theme));
         let mut all = BTreeMap::<String, usize>::new();
         for (name, page) in pages() {
             if !only.is_empty() && name != only {

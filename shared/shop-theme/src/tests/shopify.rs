@@ -282,3 +282,44 @@ fn modules_of_the_platform_are_the_shops_own() {
     );
     assert!(crate::shared_file("../lib.rs").is_none());
 }
+
+#[test]
+fn a_theme_is_checked_as_a_whole() {
+    let theme = theme(
+        "{{ 'a | b' | shout: 1 | upcase }}{% render 'gone' %}{% comment %}{{ x | no }}{% endcomment %}",
+        &[
+            (
+                "sections/a.liquid",
+                "{% blink %}{%- liquid\n  # x | y\n  assign a = b | whisper\n  render 'here'\n-%}",
+            ),
+            ("snippets/here.liquid", "{% if a %}"),
+            ("locales/de.json", "{"),
+        ],
+    );
+    let found = crate::check(&theme);
+    let found: Vec<(FindingCode, &str)> =
+        found.iter().map(|finding| (finding.code, finding.path.as_str())).collect();
+    assert_eq!(
+        found,
+        [
+            (FindingCode::MissingFile, "templates/index.liquid"),
+            (FindingCode::Syntax, "locales/de.json"),
+            (FindingCode::Syntax, "snippets/here.liquid"),
+            (FindingCode::UnknownFilter, "sections/a.liquid"),
+            (FindingCode::UnknownFilter, "templates/index.liquid"),
+            (FindingCode::UnknownTag, "sections/a.liquid"),
+        ]
+    );
+}
+
+#[test]
+fn a_resource_of_a_setting_is_its_handle_as_well() {
+    let schema = r#"{"settings": [{"type": "collection", "id": "list"}, {"type": "link_list", "id": "menu", "default": "main"},
+        {"type": "product", "id": "product"}]}"#;
+    let settings = json!({"list": "kitchen", "product": "cup"});
+    let liquid = "{% assign s = section.settings %}{{ collections[s.list].title }} {{ linklists[s.menu].links.size }} \
+        {{ all_products[s.product].vendor }} {{ s.list }} {% if s.product == 'cup' %}y{% endif %}{% if s.product == blank %}n{% endif %}\
+        {% if s.product == all_products['cup'] %}y{% endif %} {{ s.product | json | slice: 0, 5 }}";
+    let theme = boxed(liquid, schema, &json!({"type": "box", "settings": settings}), &[]);
+    assert_eq!(inner(&theme, Page::Index), "Kitchen 2 Potter kitchen yy {\"ava");
+}
