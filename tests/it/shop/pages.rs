@@ -122,9 +122,8 @@ async fn sections_are_rendered_alone() {
     let body = json!({"id": id, "quantity": 3, "sections": "header", "sections_url": "/cart"});
     let added = browser.script("/cart/add.js", &body).await.expect(200).json();
     assert!(added["sections"]["header"].as_str().unwrap().contains("Cart (3)"), "{added}");
-    let related = browser.fetch(&format!(
-        "/recommendations/products?product_id={}",
-        added["product_id"].as_str().unwrap()
-    ));
+    let product = added["product_id"].as_str().unwrap();
+    let path = format!("/recommendations/products?product_id={product}");
+    let related = browser.fetch(&path);
     assert!(related.await.expect(200).json()["products"].is_array());
 }
