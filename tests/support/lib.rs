@@ -59,7 +59,7 @@ mod trouble;
 mod wait;
 
 pub use self::providers::{DEMO_SUBDOMAIN, Providers, deliver};
-pub use self::themes::{ThemeShop, ThemeSource, accept, content_sha256, upload, zip};
+pub use self::themes::{ThemeShop, ThemeSource, accept, content_sha256, demo_theme, upload, zip};
 pub use actors::{Developer, Merchant, Operator, PASSWORD, Store, open_as_is};
 pub use browser::{Browser, Shown};
 pub use client::{Client, Input, unique};

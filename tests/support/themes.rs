@@ -171,6 +171,21 @@ impl ThemeShop {
     }
 }
 
+/// The files of a theme of the demo, as one of this slug.
+pub fn demo_theme(name: &str, slug: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = local::demo::themes::FOLDERS.iter().find(|folder| folder.slug == name);
+    let files = folder.expect("a theme of the demo").files.iter();
+    let renamed = |(path, text): &(&str, &str)| {
+        let text = if *path == "theme.json" {
+            text.replace(&format!("\"slug\": \"{name}\""), &format!("\"slug\": \"{slug}\""))
+        } else {
+            (*text).to_owned()
+        };
+        ((*path).to_owned(), text.into_bytes())
+    };
+    files.map(renamed).collect()
+}
+
 /// Uploads an archive.
 pub async fn upload(client: &Client, zip: Vec<u8>) -> Reply {
     let input = client.post("/v1/themes/packages/upload").header("content-type", "application/zip");

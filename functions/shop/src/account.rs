@@ -1,6 +1,7 @@
 //! A customer's account: sign-in by password or mailed code, orders, addresses, and what becomes of their data.
 
 mod addresses;
+mod session;
 mod view;
 
 use std::sync::Arc;
@@ -12,18 +13,15 @@ use axum::routing::{get, post};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::Shops;
-use crate::ajax::is_path;
-use crate::api::segment;
-use crate::cart::text;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::frame::Navigation;
+use crate::paths::{is_path, segment};
+use crate::shops::Shops;
+use crate::values::text;
 use crate::visit::{CART, Opened, SESSION, Visit};
+use session::{CUSTOMER, target, to_sign_in};
 use view::{CodePage, SignIn};
-
-/// The base of a customer's own routes in the API.
-const CUSTOMER: &str = "/v1/storefront/customer";
 
 /// The routes.
 pub(crate) fn routes() -> Router<Arc<Shops>> {
@@ -39,40 +37,6 @@ pub(crate) fn routes() -> Router<Arc<Shops>> {
         .route("/account/addresses", get(addresses::show).post(addresses::add))
         .route("/account/addresses/{id}", post(addresses::change))
         .route("/account/delete", post(delete))
-}
-
-/// Where a sign-in leads.
-fn target(fields: &Fields) -> String {
-    let wanted = fields.text("return_to").or_else(|| fields.text("checkout_url"));
-    wanted.filter(|to| is_path(to)).unwrap_or("/account").to_owned()
-}
-
-fn to_sign_in(visit: &Visit) -> Response {
-    let back: String = form_urlencoded::byte_serialize(visit.location.as_bytes()).collect();
-    let to = Redirect::to(&format!("/account/login?return_to={back}")).into_response();
-    visit.with_cookie(to, SESSION, "")
-}
-
-impl Visit {
-    /// Reads what a signed-in customer has, or leads to the sign-in.
-    async fn own(&self, path: &str) -> Result<Value, Response> {
-        if !self.has_session() {
-            return Err(to_sign_in(self));
-        }
-        let found = self.send(self.call_at(Method::GET, format!("{CUSTOMER}{path}"))).await;
-        match found {
-            Ok(answer) => Ok(self.own_urls(&answer)),
-            Err(fault) if fault.status == StatusCode::UNAUTHORIZED => Err(to_sign_in(self)),
-            Err(fault) => Err(fault.into_response()),
-        }
-    }
-
-    /// A call of a route without a session, which names the store in its body.
-    async fn at_store(&self, path: &str, mut body: Value) -> Result<Value, Fault> {
-        body["subdomain"] = Value::from(self.store().subdomain.as_str());
-        let call = self.call_at(Method::POST, format!("{CUSTOMER}{path}")).body(body);
-        Ok(self.send(call).await?.json())
-    }
 }
 
 async fn show(_: Navigation, visit: Visit) -> Result<Response, Response> {

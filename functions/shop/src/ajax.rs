@@ -13,11 +13,11 @@ use axum::routing::{get, post};
 use http::{HeaderMap, Method};
 use serde_json::{Value, json};
 
-use crate::Shops;
-use crate::api::segment;
 use crate::cart::Cart;
 use crate::fault::Fault;
 use crate::form::Fields;
+use crate::paths::segment;
+use crate::shops::Shops;
 use crate::visit::{CART, Visit};
 pub(crate) use reply::is_path;
 use reply::{Form, Reply};

@@ -136,8 +136,3 @@ impl Api {
         Err(Fault::rejected(head.status, &head.headers, &bytes))
     }
 }
-
-/// A segment of a path.
-pub(crate) fn segment(text: &str) -> String {
-    form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
-}

@@ -4,8 +4,8 @@ use axum::extract::Path;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::{HeaderMap, HeaderName, Method, StatusCode, header};
 
-use crate::api::segment;
 use crate::fault::Fault;
+use crate::paths::segment;
 use crate::visit::Visit;
 
 /// The request headers of a file that the API answers for itself.

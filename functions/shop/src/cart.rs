@@ -3,8 +3,8 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::api::segment;
 use crate::fault::Fault;
+use crate::paths::segment;
 use crate::visit::{Opened, Visit};
 
 /// A cart, and how this visitor opens it.
@@ -42,11 +42,6 @@ impl Cart {
 /// The lines of a cart.
 pub(crate) fn lines(cart: &Value) -> &[Value] {
     cart.get("lines").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
-}
-
-/// A text member; empty if there is none.
-pub(crate) fn text<'a>(of: &'a Value, member: &str) -> &'a str {
-    of.get(member).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn path(opened: &Opened, below: &str) -> String {

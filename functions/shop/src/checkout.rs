@@ -2,8 +2,8 @@
 //! form, and the cart on the server keeps what it says; nothing is lost by a reload, another tab, or the back button.
 //! It works without a script.
 
-mod address;
 mod fields;
+mod offers;
 mod summary;
 mod view;
 
@@ -16,18 +16,17 @@ use crypto::seal;
 use http::{Method, StatusCode, header};
 use serde_json::{Value, json};
 
-use crate::Shops;
-use crate::cart::{Cart, lines, text};
+use crate::cart::{Cart, lines};
+use crate::document::{SCRIPT, STYLE};
 use crate::fault::Fault;
 use crate::form::Fields;
-use crate::frame::{Navigation, SCRIPT, STYLE};
+use crate::frame::Navigation;
+use crate::shops::Shops;
+use crate::values::text;
 use crate::visit::{CART, ORDER, Opened, Visit};
-pub(crate) use address::{Address, lines_of};
-pub(crate) use fields::ADDRESS;
 use fields::Act;
-pub(crate) use summary::totals;
+use offers::{Offers, rates};
 use view::Checkout;
-pub(crate) use view::Notices;
 
 /// The routes.
 pub(crate) fn routes() -> Router<Arc<Shops>> {
@@ -36,69 +35,6 @@ pub(crate) fn routes() -> Router<Arc<Shops>> {
         .route(STYLE, get(style))
         .route(SCRIPT, get(script))
         .route("/checkout/pay.js", get(pay_script))
-}
-
-/// What a checkout offers for a cart.
-pub(crate) struct Offers {
-    /// The shipping rates for its address.
-    pub(crate) rates: Vec<Value>,
-    /// Why nothing is shipped there.
-    pub(crate) no_rates: Option<String>,
-    /// The payment methods.
-    pub(crate) methods: Vec<Value>,
-}
-
-fn list(page: &Value) -> Vec<Value> {
-    page.get("data").and_then(Value::as_array).cloned().unwrap_or_default()
-}
-
-impl Offers {
-    async fn load(visit: &Visit, cart: &Cart) -> Result<Self, Fault> {
-        let (rates, methods) = tokio::join!(rates(visit, cart), visit.get("/payments/methods"));
-        let methods = list(&methods?);
-        match rates {
-            Ok(rates) => Ok(Self { rates, no_rates: None, methods }),
-            Err(fault) if fault.status.is_server_error() || fault.retry_after.is_some() => {
-                Err(fault)
-            }
-            Err(fault) => {
-                let detail = fault.sentences().join(" ");
-                Ok(Self { rates: Vec::new(), no_rates: Some(detail), methods })
-            }
-        }
-    }
-}
-
-/// The shipping rates for the cart's address; none while it has no address, or nothing to ship.
-async fn rates(visit: &Visit, cart: &Cart) -> Result<Vec<Value>, Fault> {
-    let address = cart.json.get("shipping_address").filter(|address| !address.is_null());
-    let Some(address) = address.filter(|_| is_shipped(cart)) else { return Ok(Vec::new()) };
-    let line = |line: &Value| {
-        json!({"variant_id": line.get("variant_id"), "quantity": line.get("quantity"),
-            "properties": line.get("properties")})
-    };
-    let items: Vec<Value> = cart.lines().iter().map(line).collect();
-    let body = json!({
-        "items": items, "shipping_address": destination(address),
-        "discount_codes": cart.json.get("discount_codes"),
-    });
-    let answer = visit.send(visit.call(Method::POST, "/shipping-rates").free().body(body)).await?;
-    Ok(list(&answer.json()))
-}
-
-/// An address as requests have it: without what the API has found out about it.
-fn destination(address: &Value) -> Value {
-    let members = address.as_object().into_iter().flatten();
-    let known =
-        members.filter(|(name, value)| ADDRESS.contains(&name.as_str()) && !value.is_null());
-    known.map(|(name, value)| (name.clone(), value.clone())).collect()
-}
-
-/// Whether anything in the cart is shipped.
-fn is_shipped(cart: &Cart) -> bool {
-    lines(&cart.json).iter().any(|line| {
-        line.pointer("/merchandise/requires_shipping").and_then(Value::as_bool).unwrap_or(true)
-    })
 }
 
 async fn show(_: Navigation, visit: Visit) -> Response {
@@ -228,7 +164,7 @@ async fn place(
     if let Some(amount) = expected {
         body["expected_total"] = json!({"amount": amount, "currency": currency});
     }
-    let path = format!("/carts/{}/checkout", crate::api::segment(&cart.opened.id));
+    let path = format!("/carts/{}/checkout", crate::paths::segment(&cart.opened.id));
     let call = visit
         .call(Method::POST, &path)
         .header("x-service-cart-token", cart.opened.token.clone())

@@ -6,7 +6,7 @@ use maud::html;
 use primitives::problem::Problem;
 use serde_json::Value;
 
-use crate::frame::Plain;
+use crate::document::Plain;
 
 /// Ends a session that is over, so that the next request is a guest's.
 pub(crate) const SIGNED_OUT: &str = "shop_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax";
@@ -119,6 +119,6 @@ impl IntoResponse for Fault {
         if let Some(after) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, after);
         }
-        crate::frame::with_headers(response)
+        crate::document::with_headers(response)
     }
 }

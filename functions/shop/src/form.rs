@@ -1,15 +1,12 @@
 //! What a page sends: an HTML form in either encoding, or JSON, as one list of named values. Members of JSON get the
 //! names that a form would give them: `items[0][id]`.
 
-use std::sync::Arc;
-
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, Request};
 use gateway::request::parts_of;
 use http::{StatusCode, header};
 use serde_json::Value;
 
-use crate::Shops;
 use crate::fault::Fault;
 
 /// The largest body, in bytes.
@@ -21,10 +18,10 @@ const MOST: usize = 2_000;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Fields(Vec<(String, String)>);
 
-impl FromRequest<Arc<Shops>> for Fields {
+impl<S: Send + Sync> FromRequest<S> for Fields {
     type Rejection = Fault;
 
-    async fn from_request(request: Request, _: &Arc<Shops>) -> Result<Self, Fault> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, Fault> {
         let (parts, body) = request.into_parts();
         let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.unwrap_or_default().to_ascii_lowercase();

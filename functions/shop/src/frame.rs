@@ -11,47 +11,6 @@ use serde_json::Value;
 use crate::fault::Fault;
 use crate::visit::Visit;
 
-/// The path of the style sheet.
-pub(crate) const STYLE: &str = "/checkout/style.css";
-/// The path of the script, without which every page works, too.
-pub(crate) const SCRIPT: &str = "/checkout/script.js";
-
-/// Everything is from here, but pictures of a store's own places. A form may lead on to a payment provider.
-const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' https: data:; \
-     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-
-/// A page without a shop.
-pub(crate) struct Plain<'a> {
-    pub(crate) title: &'a str,
-    pub(crate) content: Markup,
-}
-
-impl Plain<'_> {
-    pub(crate) fn render(self) -> Markup {
-        html! {
-            (DOCTYPE)
-            html lang="en" {
-                (head(self.title))
-                body { main.narrow { (self.content) } }
-            }
-        }
-    }
-}
-
-fn head(title: &str) -> Markup {
-    html! {
-        head {
-            meta charset="utf-8";
-            meta name="viewport" content="width=device-width, initial-scale=1";
-            meta name="robots" content="noindex";
-            title { (title) }
-            link rel="icon" href="data:,";
-            link rel="stylesheet" href=(STYLE);
-            script src=(SCRIPT) defer {}
-        }
-    }
-}
-
 /// A page of a shop in the platform's own design.
 pub(crate) struct Page<'a> {
     pub(crate) visit: &'a Visit,
@@ -110,24 +69,6 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Adds the headers of the platform's own pages, where the response has none.
-pub(crate) fn with_headers(mut response: Response) -> Response {
-    let headers = response.headers_mut();
-    let all = [
-        (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "same-origin"),
-        (header::CACHE_CONTROL, "private, no-store"),
-        // A window that a theme's page opens is no window of that page.
-        (http::HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
-        (http::HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-    ];
-    for (name, value) in all {
-        headers.entry(name).or_insert(HeaderValue::from_static(value));
-    }
-    response
-}
-
 /// A request that shows one of the platform's own pages or sends its form: a navigation of the browser. A theme's
 /// code is of the same origin, and could otherwise read what a shopper has entered, or order for them.
 pub(crate) struct Navigation;
@@ -150,16 +91,6 @@ fn is_navigation(headers: &HeaderMap) -> bool {
         headers.get(name).is_none_or(|value| value.as_bytes() == wanted.as_bytes())
     };
     is("sec-fetch-mode", "navigate") && is("sec-fetch-dest", "document")
-}
-
-/// An amount as people read it.
-pub(crate) fn money(of: &Value) -> &str {
-    of.get("formatted").and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Whether an amount is more than nothing.
-pub(crate) fn is_some(of: &Value) -> bool {
-    of.get("amount").and_then(Value::as_i64).is_some_and(|amount| amount != 0)
 }
 
 #[cfg(test)]

@@ -5,18 +5,27 @@
 //! that no script can read.
 
 mod account;
+mod address;
 mod ajax;
 mod api;
 mod assets;
 mod cart;
 mod checkout;
 mod contact;
+mod document;
 mod fault;
 mod form;
 mod frame;
+mod notices;
 mod orders;
+mod page_cache;
 mod pages;
+mod paths;
 mod seo;
+mod shops;
+mod theme_cache;
+mod totals;
+mod values;
 mod visit;
 
 use std::sync::Arc;
@@ -26,17 +35,9 @@ use axum::routing::{get, post};
 use gateway::app::App;
 
 use api::Api;
-use pages::{PageCache, ThemeCache};
-
-/// What all shops of this process have in common.
-pub(crate) struct Shops {
-    pub(crate) app: App,
-    pub(crate) api: Api,
-    /// `https`, or `http` on a machine of one's own.
-    pub(crate) scheme: &'static str,
-    pub(crate) pages: PageCache,
-    pub(crate) themes: ThemeCache,
-}
+use page_cache::PageCache;
+use shops::Shops;
+use theme_cache::ThemeCache;
 
 /// The routes of a shop.
 pub fn router(app: App) -> Router {

@@ -2,6 +2,7 @@
 //! the mails, or by the cookie of the checkout; a customer by their session.
 
 mod pay;
+mod shown;
 mod view;
 
 use std::sync::Arc;
@@ -13,13 +14,13 @@ use axum::routing::{get, post};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::Shops;
-use crate::api::{Call, segment};
+use crate::api::Call;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::frame::Navigation;
+use crate::paths::segment;
+use crate::shops::Shops;
 use crate::visit::{ORDER, Opened, Visit};
-pub(crate) use view::{date, words};
 
 /// The routes.
 pub(crate) fn routes() -> Router<Arc<Shops>> {
@@ -28,29 +29,6 @@ pub(crate) fn routes() -> Router<Arc<Shops>> {
         .route("/orders/{id}/pay", get(pay::show))
         .route("/orders/{id}/return", get(pay::returned).post(pay::returned_by_form))
         .route("/orders/{id}/cancel", post(cancel))
-}
-
-/// An order that this visitor may see.
-pub(crate) struct ShownOrder {
-    pub(crate) id: String,
-    pub(crate) json: Value,
-}
-
-impl Visit {
-    /// A call about an order, with the token that this browser has for it.
-    pub(crate) fn order_call(&self, method: Method, id: &str, path: &str) -> Call {
-        self.call(method, path).header("x-service-order-token", self.order_token(id))
-    }
-
-    /// Loads an order.
-    ///
-    /// # Errors
-    /// `not_found`, also for another's.
-    pub(crate) async fn load_order(&self, id: &str) -> Result<ShownOrder, Fault> {
-        let path = format!("/orders/{}", segment(id));
-        let answer = self.send(self.order_call(Method::GET, id, &path)).await?;
-        Ok(ShownOrder { id: id.to_owned(), json: self.own_urls(&answer) })
-    }
 }
 
 /// `GET /orders/{id}`. A token in the URL moves to a cookie, so that it is in no history, referrer or picture of the

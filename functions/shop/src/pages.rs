@@ -1,10 +1,10 @@
 //! The pages of a shop's theme.
 
-mod cache;
 mod data;
 mod filters;
 mod listing;
 mod plain;
+mod rendering;
 mod respond;
 mod suggestions;
 mod theme;
@@ -16,18 +16,19 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value};
-use shop_theme::{Data, Finding, Limits, Page, Rendered};
+use shop_theme::{Data, Limits, Page, Rendered};
 
-use crate::Shops;
-use crate::ajax::is_path;
 use crate::cart::Cart;
 use crate::fault::Fault;
 use crate::form::Fields;
+use crate::page_cache::KeptPage;
+use crate::paths::is_path;
+use crate::shops::Shops;
 use crate::visit::{PREVIEW, Visit};
 
-pub(crate) use cache::PageCache;
+pub(crate) use data::product_json;
+use rendering::blocking;
 pub(crate) use suggestions::{recommend, suggest, suggest_json};
-pub(crate) use theme::ThemeCache;
 use wanted::Wanted;
 
 /// Any page of the theme.
@@ -47,7 +48,7 @@ pub(crate) async fn show(
     match page(&visit, &query).await {
         Ok(Shown::Html(status, html)) => {
             let is_kept = key.is_some() && status == StatusCode::OK;
-            let page = cache::KeptPage::new(html, shops.app.clock.now());
+            let page = KeptPage::new(html, shops.app.clock.now());
             if let Some(key) = key.filter(|_| is_kept) {
                 shops.pages.insert(key, page.clone());
             }
@@ -84,7 +85,7 @@ async fn page(visit: &Visit, query: &Fields) -> Result<Shown, Fault> {
     let wanted = match Wanted::of(&path) {
         Wanted::ProductId(id) => {
             let found = data::products_by_id(visit, &[id.as_str()]).await?;
-            let handle = found.first().map(|product| crate::cart::text(product, "handle"));
+            let handle = found.first().map(|product| crate::values::text(product, "handle"));
             let handle = handle.filter(|handle| !handle.is_empty()).ok_or_else(Fault::not_found)?;
             let query = visit.query();
             let query = if query.is_empty() { String::new() } else { format!("?{query}") };
@@ -133,19 +134,6 @@ async fn page(visit: &Visit, query: &Fields) -> Result<Shown, Fault> {
     }
 }
 
-/// Renders on a thread for blocking work: a page may take up to two seconds.
-async fn blocking<T: Send + 'static>(
-    rendering: impl FnOnce() -> Result<T, Finding> + Send + 'static,
-) -> Result<T, Fault> {
-    let done = tokio::task::spawn_blocking(rendering).await.map_err(|_| Fault::internal())?;
-    done.map_err(|finding| {
-        let code = serde_json::to_value(finding.code).unwrap_or_default();
-        let code = code.as_str().unwrap_or("failed").to_owned();
-        let detail = format!("{}: {}", finding.path, finding.message);
-        Fault::of(StatusCode::UNPROCESSABLE_ENTITY, &code, &detail)
-    })
-}
-
 /// `POST /localization`: a shop has one country and language so far; the form leads back.
 pub(crate) async fn localize(_: Visit, sent: Fields) -> Redirect {
     let back = sent.text("return_to").filter(|to| is_path(to)).unwrap_or("/");
@@ -171,9 +159,4 @@ pub(crate) async fn sections(
     let data: Data = data::load(visit, &theme, &page, cart).await.ok()?;
     let ids = ids.to_vec();
     blocking(move || shop_theme::sections(&theme, page, &data, &ids, Limits::default())).await.ok()
-}
-
-/// A product as themes' scripts read it.
-pub(crate) fn product_json(visit: &Visit, product: &Value) -> Value {
-    shop_theme::product_json(product, &data::bare(visit))
 }

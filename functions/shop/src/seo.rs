@@ -6,8 +6,8 @@ use axum::response::{IntoResponse, Response};
 use http::header;
 use serde_json::Value;
 
-use crate::cart::text;
 use crate::fault::Fault;
+use crate::values::text;
 use crate::visit::Visit;
 
 /// Products of one page of the list, and the most pages. A sitemap may have 50,000 URLs (sitemaps.org).
@@ -54,7 +54,7 @@ pub(crate) async fn sitemap(visit: Visit) -> Result<Response, Fault> {
             add(&path, text(product, "updated_at"));
         }
         match page.pointer("/page/next_cursor").and_then(Value::as_str) {
-            Some(next) => cursor = format!("&cursor={}", crate::api::segment(next)),
+            Some(next) => cursor = format!("&cursor={}", crate::paths::segment(next)),
             None => break,
         }
     }

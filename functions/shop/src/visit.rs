@@ -15,9 +15,10 @@ use primitives::clock::DAY;
 use primitives::problem::{Code, Problem};
 use serde_json::Value;
 
-use crate::Shops;
-use crate::api::{Answer, Call, segment};
+use crate::api::{Answer, Call};
 use crate::fault::Fault;
+use crate::paths::segment;
+use crate::shops::Shops;
 
 /// The cookie of a cart: its id and its token.
 pub(crate) const CART: &str = "shop_cart";

@@ -6,13 +6,14 @@ use http::{Method, StatusCode};
 use maud::html;
 use serde_json::{Map, Value, json};
 
+use super::session::{CUSTOMER, to_sign_in};
 use super::view::alert;
-use super::{CUSTOMER, to_sign_in};
-use crate::api::segment;
-use crate::cart::text;
-use crate::checkout::{ADDRESS, Address, Notices, lines_of};
+use crate::address::{ADDRESS, Address, lines_of};
 use crate::form::Fields;
 use crate::frame::{Navigation, Page};
+use crate::notices::Notices;
+use crate::paths::segment;
+use crate::values::text;
 use crate::visit::Visit;
 
 pub(super) async fn show(_: Navigation, visit: Visit) -> Response {

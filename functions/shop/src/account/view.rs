@@ -5,10 +5,9 @@ use http::StatusCode;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::cart::text;
 use crate::form::Fields;
-use crate::frame::{Page, money};
-use crate::orders::{date, words};
+use crate::frame::Page;
+use crate::values::{date, money, text, words};
 use crate::visit::Visit;
 
 /// The sign-in page.
@@ -79,7 +78,7 @@ pub(super) fn registration(
         h1 { "Register" }
         (alert(errors))
         form method="post" action="/account/register" {
-            input type="hidden" name="return_to" value=(super::target(sent));
+            input type="hidden" name="return_to" value=(super::session::target(sent));
             div.pair {
                 (field("first_name", "First name", "text", "given-name", value("first_name")))
                 (field("last_name", "Last name", "text", "family-name", value("last_name")))

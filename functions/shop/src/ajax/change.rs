@@ -3,10 +3,11 @@
 use http::Method;
 use serde_json::{Map, Value, json};
 
-use crate::api::segment;
-use crate::cart::{Cart, line_input, text};
+use crate::cart::{Cart, line_input};
 use crate::fault::Fault;
 use crate::form::Fields;
+use crate::paths::segment;
+use crate::values::text;
 use crate::visit::Visit;
 
 use super::reply::no_line;

@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 use crate::cart::Cart;
 use crate::fault::Fault;
 use crate::form::Fields;
-use crate::pages;
 use crate::visit::{CART, Visit};
 
 /// An answer with a cart, and the sections that a theme renders anew.
@@ -124,30 +123,5 @@ impl Form<'_> {
     pub(super) fn return_to(&self, otherwise: &str) -> String {
         let wanted = self.0.text("return_to").filter(|to| is_path(to));
         wanted.unwrap_or(otherwise).to_owned()
-    }
-}
-
-/// Whether a text is a path of this origin: `//host` and `/\host` are other sites to a browser.
-pub(crate) fn is_path(text: &str) -> bool {
-    let mut bytes = text.bytes();
-    bytes.next() == Some(b'/')
-        && !matches!(bytes.next(), Some(b'/' | b'\\'))
-        && text.bytes().all(|b| b.is_ascii_graphic())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_form_leads_to_a_path_of_its_own_shop() {
-        for path in ["/", "/cart?x=1", "/collections/all"] {
-            assert!(is_path(path), "{path}");
-        }
-        for other in
-            ["", "cart", "//evil.example", "/\\evil.example", "https://evil.example", "/a b"]
-        {
-            assert!(!is_path(other), "{other}");
-        }
     }
 }

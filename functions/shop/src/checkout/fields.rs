@@ -2,22 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::cart::text;
 use crate::form::Fields;
-
-/// The members of an address, as their inputs are called within `ship[…]` and `bill[…]`.
-pub(crate) const ADDRESS: [&str; 10] = [
-    "first_name",
-    "last_name",
-    "company",
-    "line1",
-    "line2",
-    "city",
-    "region",
-    "postal_code",
-    "country",
-    "phone",
-];
+use crate::values::text;
 
 /// What a button of the form means.
 #[derive(Debug, Clone, PartialEq, Eq)]

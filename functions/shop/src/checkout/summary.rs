@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::cart::{Cart, text};
-use crate::frame::{is_some, money};
+use crate::cart::Cart;
+use crate::totals::totals;
+use crate::values::{is_some, money, text};
 
 /// The lines of a cart, and what they come to.
 pub(super) fn of_cart(cart: &Cart) -> Markup {
@@ -48,37 +49,4 @@ fn properties(line: &Value) -> impl Iterator<Item = (&String, &str)> {
     let all = line.get("properties").and_then(Value::as_object).into_iter().flatten();
     all.filter(|(name, _)| !name.starts_with('_'))
         .map(|(name, value)| (name, value.as_str().unwrap_or_default()))
-}
-
-/// The totals of a cart or an order.
-pub(crate) fn totals(of: &Value) -> Markup {
-    let empty = Value::Null;
-    let totals = of.get("totals").unwrap_or(&empty);
-    let at = |name: &str| totals.get(name).unwrap_or(&empty);
-    let is_included = totals.get("tax_included").and_then(Value::as_bool).unwrap_or(false);
-    let rate = of.pointer("/shipping_line/name").and_then(Value::as_str);
-    html! {
-        dl.totals {
-            (row("Subtotal", &html! { (money(at("subtotal"))) }))
-            @if is_some(at("discount")) { (row("Discount", &html! { "−" (money(at("discount"))) })) }
-            @if let Some(rate) = rate {
-                (row(&format!("Shipping: {rate}"), &html! {
-                    @if is_some(at("shipping")) { (money(at("shipping"))) } @else { "Free" }
-                }))
-            }
-            @if !is_included && is_some(at("tax")) { (row("Tax", &html! { (money(at("tax"))) })) }
-            div.total { dt { "Total" } dd { (money(at("total"))) } }
-            @if is_included && is_some(at("tax")) {
-                div.faint { dt { "Tax in it" } dd { (money(at("tax"))) } }
-            }
-            @if is_some(at("gift_cards")) {
-                (row("Gift cards", &html! { "−" (money(at("gift_cards"))) }))
-                div.total { dt { "To pay" } dd { (money(at("due"))) } }
-            }
-        }
-    }
-}
-
-fn row(label: &str, amount: &Markup) -> Markup {
-    html! { div { dt { (label) } dd { (amount) } } }
 }

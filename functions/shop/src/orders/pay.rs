@@ -7,12 +7,13 @@ use http::{Method, StatusCode};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::{ShownOrder, view};
-use crate::api::segment;
-use crate::cart::text;
+use super::shown::ShownOrder;
+use super::view;
 use crate::fault::Fault;
 use crate::form::Fields;
-use crate::frame::{Navigation, Page, money};
+use crate::frame::{Navigation, Page};
+use crate::paths::segment;
+use crate::values::{money, text};
 use crate::visit::Visit;
 
 /// Where Stripe's own API is; anything else is a played provider.

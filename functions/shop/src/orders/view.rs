@@ -5,10 +5,11 @@ use http::StatusCode;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::ShownOrder;
-use crate::cart::text;
-use crate::checkout::{lines_of, totals};
-use crate::frame::{Page, money};
+use super::shown::ShownOrder;
+use crate::address::lines_of;
+use crate::frame::Page;
+use crate::totals::totals;
+use crate::values::{money, text};
 use crate::visit::Visit;
 
 pub(super) fn page(
@@ -48,11 +49,6 @@ fn heading(order: &Value) -> &'static str {
         (_, "processing") => "Thank you. Your payment is on its way",
         _ => "Your order is placed",
     }
-}
-
-/// The day of a time.
-pub(crate) fn date(time: &str) -> &str {
-    time.get(..10).unwrap_or(time)
 }
 
 /// What is left to do: pay, wait, or nothing.
@@ -111,13 +107,6 @@ fn deliveries(order: &Value) -> Markup {
             }
         }
     }
-}
-
-/// A status word as the beginning of a sentence: `Out for delivery`.
-pub(crate) fn words(status: &str) -> String {
-    let plain = status.replace('_', " ");
-    let mut letters = plain.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn address(order: &Value, member: &str, label: &str) -> Markup {

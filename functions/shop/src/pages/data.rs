@@ -6,10 +6,11 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use shop_theme::{Data, Page, Posted, Theme};
 
-use crate::api::segment;
-use crate::cart::{Cart, lines, text};
+use crate::cart::{Cart, lines};
 use crate::fault::Fault;
 use crate::form::Fields;
+use crate::paths::segment;
+use crate::values::text;
 use crate::visit::Visit;
 
 /// The most collections and products of a page that settings refer to.
@@ -35,6 +36,11 @@ pub(super) fn bare(visit: &Visit) -> Data {
         now_ms: visit.shops.app.clock.now().millis(),
         ..Data::default()
     }
+}
+
+/// A product as themes' scripts read it.
+pub(crate) fn product_json(visit: &Visit, product: &Value) -> Value {
+    shop_theme::product_json(product, &bare(visit))
 }
 
 /// What a cart's JSON is made from.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::cart::text;
 use crate::form::Fields;
+use crate::values::text;
 
 const AVAILABILITY: &str = "filter.v.availability";
 const FROM: &str = "filter.v.price.gte";

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use shop_theme::Listing;
 
 use super::filters;
-use crate::api::segment;
-use crate::cart::text;
 use crate::fault::Fault;
 use crate::form::Fields;
+use crate::paths::segment;
+use crate::values::text;
 use crate::visit::Visit;
 
 /// Products of one answer of the API.

@@ -6,10 +6,10 @@ use serde_json::Value;
 use shop_theme::Page;
 
 use super::wanted::Wanted;
-use crate::cart::text;
 use crate::fault::Fault;
 use crate::form::Fields;
-use crate::frame::{Page as Frame, money};
+use crate::frame::Page as Frame;
+use crate::values::{money, text};
 use crate::visit::Visit;
 
 /// Renders a page.
@@ -139,7 +139,7 @@ async fn cart(visit: &Visit) -> Result<Markup, Fault> {
                             }
                         }
                     }
-                    (crate::checkout::totals(&cart.json))
+                    (crate::totals::totals(&cart.json))
                     div.actions {
                         button.secondary { "Update" }
                         button.primary name="checkout" value="yes" { "Check out" }

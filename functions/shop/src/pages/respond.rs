@@ -4,8 +4,8 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde_json::{Map, Value};
 
-use super::cache::KeptPage;
 use crate::fault::Fault;
+use crate::page_cache::KeptPage;
 use crate::visit::Visit;
 
 /// What a theme's page may do: run its own scripts and load its own files. It reaches no other origin, is framed by

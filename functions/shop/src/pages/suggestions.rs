@@ -4,11 +4,12 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use shop_theme::{Limits, Listing, Page};
 
-use super::{blocking, data, respond, theme};
-use crate::api::segment;
-use crate::cart::text;
+use super::rendering::blocking;
+use super::{data, respond, theme};
 use crate::fault::Fault;
 use crate::form::Fields;
+use crate::paths::segment;
+use crate::values::text;
 use crate::visit::Visit;
 
 /// Products of an answer unless the request says fewer.
@@ -74,7 +75,7 @@ pub(crate) async fn suggest_json(visit: Visit) -> Response {
     match found(&visit, &query).await {
         Ok((_, products)) => {
             let products: Vec<Value> =
-                products.iter().map(|product| super::product_json(&visit, product)).collect();
+                products.iter().map(|product| data::product_json(&visit, product)).collect();
             let results = json!({
                 "products": products, "collections": [], "pages": [], "articles": [], "queries": [],
             });
@@ -106,7 +107,7 @@ pub(crate) async fn recommend(visit: Visit) -> Response {
         }
         None => {
             let products: Vec<Value> =
-                related.iter().map(|product| super::product_json(&visit, product)).collect();
+                related.iter().map(|product| data::product_json(&visit, product)).collect();
             respond::any_json(&json!({ "products": products }))
         }
     }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use catalogue::blob::pinned::BlobRef;
 use primitives::problem::Problem;
-use quick_cache::sync::Cache;
 use serde_json::{Map, Value};
 use services::Services;
 use shop_theme::{File, Theme};
@@ -17,29 +16,6 @@ use themes::settings::Content;
 
 use crate::fault::Fault;
 use crate::visit::Visit;
-
-/// Themes whose files are kept, and releases.
-const THEMES: usize = 64;
-
-/// The files of a theme's version.
-#[derive(Clone)]
-struct Files {
-    files: Arc<BTreeMap<String, File>>,
-    assets: Arc<BTreeMap<String, String>>,
-    name: String,
-}
-
-/// The themes of this process, by the digests of their contents; and the releases, by store, theme and number.
-pub(crate) struct ThemeCache {
-    files: Cache<String, Files>,
-    releases: Cache<String, Arc<(BlobRef, Content)>>,
-}
-
-impl Default for ThemeCache {
-    fn default() -> Self {
-        Self { files: Cache::new(THEMES), releases: Cache::new(THEMES) }
-    }
-}
 
 /// The theme for this visitor; none before the first publication.
 ///

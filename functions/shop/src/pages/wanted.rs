@@ -4,9 +4,9 @@ use serde_json::Value;
 use shop_theme::{Listing, Page};
 
 use super::listing;
-use crate::api::segment;
 use crate::fault::Fault;
 use crate::form::Fields;
+use crate::paths::segment;
 use crate::visit::Visit;
 
 /// A page by its path.

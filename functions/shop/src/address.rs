@@ -4,9 +4,23 @@ use identity::address::{countries, has_postal_codes, regions};
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::view::Notices;
-use crate::cart::text;
 use crate::form::Fields;
+use crate::notices::Notices;
+use crate::values::text;
+
+/// The members of an address, as their inputs are called within `ship[…]` and `bill[…]`.
+pub(crate) const ADDRESS: [&str; 10] = [
+    "first_name",
+    "last_name",
+    "company",
+    "line1",
+    "line2",
+    "city",
+    "region",
+    "postal_code",
+    "country",
+    "phone",
+];
 
 /// An address of the form.
 pub(crate) struct Address<'a> {

@@ -1,0 +1,72 @@
+//! What a checkout offers for a cart.
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::address::ADDRESS;
+use crate::cart::{Cart, lines};
+use crate::fault::Fault;
+use crate::visit::Visit;
+
+/// What a checkout offers for a cart.
+pub(crate) struct Offers {
+    /// The shipping rates for its address.
+    pub(crate) rates: Vec<Value>,
+    /// Why nothing is shipped there.
+    pub(crate) no_rates: Option<String>,
+    /// The payment methods.
+    pub(crate) methods: Vec<Value>,
+}
+
+fn list(page: &Value) -> Vec<Value> {
+    page.get("data").and_then(Value::as_array).cloned().unwrap_or_default()
+}
+
+impl Offers {
+    pub(super) async fn load(visit: &Visit, cart: &Cart) -> Result<Self, Fault> {
+        let (rates, methods) = tokio::join!(rates(visit, cart), visit.get("/payments/methods"));
+        let methods = list(&methods?);
+        match rates {
+            Ok(rates) => Ok(Self { rates, no_rates: None, methods }),
+            Err(fault) if fault.status.is_server_error() || fault.retry_after.is_some() => {
+                Err(fault)
+            }
+            Err(fault) => {
+                let detail = fault.sentences().join(" ");
+                Ok(Self { rates: Vec::new(), no_rates: Some(detail), methods })
+            }
+        }
+    }
+}
+
+/// The shipping rates for the cart's address; none while it has no address, or nothing to ship.
+pub(super) async fn rates(visit: &Visit, cart: &Cart) -> Result<Vec<Value>, Fault> {
+    let address = cart.json.get("shipping_address").filter(|address| !address.is_null());
+    let Some(address) = address.filter(|_| is_shipped(cart)) else { return Ok(Vec::new()) };
+    let line = |line: &Value| {
+        json!({"variant_id": line.get("variant_id"), "quantity": line.get("quantity"),
+            "properties": line.get("properties")})
+    };
+    let items: Vec<Value> = cart.lines().iter().map(line).collect();
+    let body = json!({
+        "items": items, "shipping_address": destination(address),
+        "discount_codes": cart.json.get("discount_codes"),
+    });
+    let answer = visit.send(visit.call(Method::POST, "/shipping-rates").free().body(body)).await?;
+    Ok(list(&answer.json()))
+}
+
+/// An address as requests have it: without what the API has found out about it.
+fn destination(address: &Value) -> Value {
+    let members = address.as_object().into_iter().flatten();
+    let known =
+        members.filter(|(name, value)| ADDRESS.contains(&name.as_str()) && !value.is_null());
+    known.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Whether anything in the cart is shipped.
+pub(super) fn is_shipped(cart: &Cart) -> bool {
+    lines(&cart.json).iter().any(|line| {
+        line.pointer("/merchandise/requires_shipping").and_then(Value::as_bool).unwrap_or(true)
+    })
+}

@@ -1,0 +1,64 @@
+//! The documents of the platform's own pages in a shop: their head, and their headers.
+
+use axum::response::Response;
+use http::{HeaderValue, header};
+use maud::{DOCTYPE, Markup, html};
+
+/// The path of the style sheet.
+pub(crate) const STYLE: &str = "/checkout/style.css";
+/// The path of the script, without which every page works, too.
+pub(crate) const SCRIPT: &str = "/checkout/script.js";
+
+/// Everything is from here, but pictures of a store's own places. A form may lead on to a payment provider.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' https: data:; \
+     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// A page without a shop.
+pub(crate) struct Plain<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) content: Markup,
+}
+
+impl Plain<'_> {
+    pub(crate) fn render(self) -> Markup {
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                (head(self.title))
+                body { main.narrow { (self.content) } }
+            }
+        }
+    }
+}
+
+pub(crate) fn head(title: &str) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="robots" content="noindex";
+            title { (title) }
+            link rel="icon" href="data:,";
+            link rel="stylesheet" href=(STYLE);
+            script src=(SCRIPT) defer {}
+        }
+    }
+}
+
+/// Adds the headers of the platform's own pages, where the response has none.
+pub(crate) fn with_headers(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    let all = [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "same-origin"),
+        (header::CACHE_CONTROL, "private, no-store"),
+        // A window that a theme's page opens is no window of that page.
+        (http::HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (http::HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    ];
+    for (name, value) in all {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    response
+}

@@ -1,0 +1,60 @@
+//! What is wrong with a form.
+
+use http::StatusCode;
+
+use crate::fault::Fault;
+
+/// What is wrong with a form: sentences at its fields, and about the whole.
+#[derive(Debug, Default)]
+pub(crate) struct Notices {
+    at: Vec<(String, String)>,
+    whole: Vec<String>,
+}
+
+impl Notices {
+    /// Takes up a rejection that the shopper can mend.
+    ///
+    /// # Errors
+    /// Another rejection.
+    pub(crate) fn note(&mut self, fault: &Fault) -> Result<(), Fault> {
+        let is_theirs = matches!(
+            fault.status,
+            StatusCode::UNPROCESSABLE_ENTITY | StatusCode::CONFLICT | StatusCode::BAD_REQUEST
+        );
+        if !is_theirs {
+            return Err(fault.clone());
+        }
+        if fault.is("price_changed") {
+            self.whole.push("The total has changed. Please check it, and order again.".to_owned());
+        } else if fault.fields.is_empty() {
+            self.whole.push(fault.detail.clone());
+        }
+        self.at.extend(fault.fields.iter().cloned());
+        Ok(())
+    }
+
+    /// Notes a sentence at a field.
+    pub(crate) fn at(&mut self, pointer: &str, detail: &str) {
+        self.at.push((pointer.to_owned(), detail.to_owned()));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.at.is_empty() && self.whole.is_empty()
+    }
+
+    /// The sentence at a field.
+    pub(crate) fn of(&self, pointer: &str) -> Option<&str> {
+        let found = self.at.iter().find(|(other, _)| other == pointer);
+        found.map(|(_, detail)| detail.as_str())
+    }
+
+    /// The sentences that stand at no field of the form: about lines, or members that it does not show.
+    pub(crate) fn elsewhere(&self) -> impl Iterator<Item = &str> {
+        let shown = ["/email", "/shipping_address/", "/billing_address/", "code"];
+        let others = self
+            .at
+            .iter()
+            .filter(move |(pointer, _)| !shown.iter().any(|shown| pointer.starts_with(shown)));
+        self.whole.iter().map(String::as_str).chain(others.map(|(_, detail)| detail.as_str()))
+    }
+}

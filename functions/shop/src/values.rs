@@ -1,0 +1,30 @@
+//! What pages read of the API's answers, and write for people.
+
+use serde_json::Value;
+
+/// A text member; empty if there is none.
+pub(crate) fn text<'a>(of: &'a Value, member: &str) -> &'a str {
+    of.get(member).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// An amount as people read it.
+pub(crate) fn money(of: &Value) -> &str {
+    of.get("formatted").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Whether an amount is more than nothing.
+pub(crate) fn is_some(of: &Value) -> bool {
+    of.get("amount").and_then(Value::as_i64).is_some_and(|amount| amount != 0)
+}
+
+/// The day of a time.
+pub(crate) fn date(time: &str) -> &str {
+    time.get(..10).unwrap_or(time)
+}
+
+/// A status word as the beginning of a sentence: `Out for delivery`.
+pub(crate) fn words(status: &str) -> String {
+    let plain = status.replace('_', " ");
+    let mut letters = plain.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
