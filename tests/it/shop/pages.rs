@@ -20,22 +20,9 @@ async fn shop() -> (Market, Browser) {
         });
         market.owner.post("/v1/products").json(product).await.expect(201);
     }
-    let harbor =
-        local::demo::themes::FOLDERS.iter().find(|folder| folder.slug == "harbor").unwrap();
-    let mut manifest = None;
-    let files = harbor.files.iter().map(|(path, text)| {
-        let mut text = (*text).to_owned();
-        if *path == "theme.json" {
-            let mut json: Value = serde_json::from_str(&text).unwrap();
-            json["slug"] = json!(support::unique("harbor"));
-            manifest = Some(json.clone());
-            text = json.to_string();
-        }
-        ((*path).to_owned(), text.into_bytes())
-    });
-    let files: Vec<(String, Vec<u8>)> = files.collect();
+    let slug = support::unique("harbor");
+    let files = support::demo_theme("harbor", &slug);
     support::upload(&market.merchant, support::zip(&files)).await.expect(201);
-    let slug = manifest.unwrap()["slug"].as_str().unwrap().to_owned();
     let act = |action: &str, body: Value| {
         market.owner.post(&format!("/v1/themes/{slug}/{action}")).json(body)
     };
