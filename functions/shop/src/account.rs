@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::frame::Navigation;
-use crate::paths::{is_path, segment};
+use crate::paths::segment;
 use crate::shops::Shops;
 use crate::values::text;
 use crate::visit::{CART, Opened, SESSION, Visit};

@@ -19,7 +19,6 @@ use crate::form::Fields;
 use crate::paths::segment;
 use crate::shops::Shops;
 use crate::visit::{CART, Visit};
-pub(crate) use reply::is_path;
 use reply::{Form, Reply};
 
 /// The routes.

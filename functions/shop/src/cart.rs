@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::fault::Fault;
 use crate::paths::segment;
+use crate::values::text;
 use crate::visit::{Opened, Visit};
 
 /// A cart, and how this visitor opens it.

@@ -16,11 +16,12 @@ use crypto::seal;
 use http::{Method, StatusCode, header};
 use serde_json::{Value, json};
 
-use crate::cart::{Cart, lines};
+use crate::cart::Cart;
 use crate::document::{SCRIPT, STYLE};
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::frame::Navigation;
+use crate::notices::Notices;
 use crate::shops::Shops;
 use crate::values::text;
 use crate::visit::{CART, ORDER, Opened, Visit};

@@ -6,8 +6,8 @@ use axum::response::{Html, IntoResponse, Response};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use maud::{DOCTYPE, Markup, html};
-use serde_json::Value;
 
+use crate::document::{head, with_headers};
 use crate::fault::Fault;
 use crate::visit::Visit;
 

@@ -12,10 +12,8 @@ use axum::extract::{Path, RawQuery};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use http::{Method, StatusCode};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::api::Call;
-use crate::fault::Fault;
 use crate::form::Fields;
 use crate::frame::Navigation;
 use crate::paths::segment;

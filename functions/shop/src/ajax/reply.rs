@@ -7,6 +7,8 @@ use serde_json::{Map, Value, json};
 use crate::cart::Cart;
 use crate::fault::Fault;
 use crate::form::Fields;
+use crate::pages;
+use crate::paths::is_path;
 use crate::visit::{CART, Visit};
 
 /// An answer with a cart, and the sections that a theme renders anew.

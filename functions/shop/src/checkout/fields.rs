@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::address::ADDRESS;
 use crate::form::Fields;
 use crate::values::text;
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::cart::Cart;
 use crate::totals::totals;
-use crate::values::{is_some, money, text};
+use crate::values::{money, text};
 
 /// The lines of a cart, and what they come to.
 pub(super) fn of_cart(cart: &Cart) -> Markup {

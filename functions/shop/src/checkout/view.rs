@@ -9,7 +9,6 @@ use super::offers::{Offers, is_shipped};
 use super::summary;
 use crate::address::Address;
 use crate::cart::Cart;
-use crate::fault::Fault;
 use crate::form::Fields;
 use crate::frame::Page;
 use crate::notices::Notices;

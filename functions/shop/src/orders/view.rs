@@ -9,6 +9,7 @@ use super::shown::ShownOrder;
 use crate::address::lines_of;
 use crate::frame::Page;
 use crate::totals::totals;
+use crate::values::{date, words};
 use crate::values::{money, text};
 use crate::visit::Visit;
 

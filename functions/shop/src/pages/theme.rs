@@ -1,6 +1,5 @@
 //! The theme of a shop: its live release, or the draft of a preview. A release never changes, and is kept with its files.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use catalogue::blob::pinned::BlobRef;
@@ -15,6 +14,7 @@ use themes::session::PreviewSession;
 use themes::settings::Content;
 
 use crate::fault::Fault;
+use crate::theme_cache::Files;
 use crate::visit::Visit;
 
 /// The theme for this visitor; none before the first publication.
