@@ -46,6 +46,7 @@ impl Slug {
 
 impl Slug {
     /// The slug of an owner's own copy of a theme whose slug belongs to somebody else.
+    #[must_use]
     pub fn of_owner(&self, owner: &MerchantId) -> Self {
         const SUFFIX: usize = 8;
         let digest = Digest::of(owner.as_str().as_bytes()).to_string();
