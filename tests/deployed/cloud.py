@@ -10,7 +10,10 @@ from machine import ROOT, VENV, WORK, Failed, afresh, need_free, process, run, u
 PORT = 4599
 EMULATED = f"http://127.0.0.1:{PORT}"
 STACK = "commerce-gateway"
-PARAMETERS = ["Architecture=x86_64", "BaseUrl=https://api.example.com", "MailFrom=no-reply@example.com"]
+PARAMETERS = [
+    "Architecture=x86_64", "BaseUrl=https://api.example.com", "ShopDomain=shops.example.com",
+    "MailFrom=no-reply@example.com",
+]
 
 
 def deploy():
@@ -35,7 +38,7 @@ def deploy():
         script = Path(__file__).with_name("stack.py")
         stack = json.loads(run(log, VENV / "bin/python", script, EMULATED, STACK, template, keys))
         keys.unlink()
-        requests = smoke(stack["api"])
+        requests = smoke(stack["api"]) + at_no_shop(stack["shops"])
     return (f"{stack['resources']} resources and {stack['routes']} routes, {requests} requests answered as they should; "
             f"the emulator knows no {left_out.strip()}")
 
@@ -60,6 +63,14 @@ def smoke(api):
     expect(200, get(f"{store}/activate", {"accept_missing": ["shipping", "payments", "taxes"]}, **signed_in))
     expect(200, get("/v1/storefront/blue-bottle-books", **host))
     return 8
+
+
+def at_no_shop(shops):
+    """The shops' own endpoint is no shop's name: its function says so, in a page."""
+    status, page = get("/", Host=shops.removeprefix("http://"))
+    if status != 404 or b"This page does not exist" not in page:
+        raise Failed(f"{status} of the shops: {page[:300]!r}")
+    return 1
 
 
 def expect(status, answer):

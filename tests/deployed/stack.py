@@ -25,16 +25,19 @@ def main():
     secrets = boto3.client("secretsmanager", endpoint_url=endpoint)
     for secret, document in json.loads(Path(keys).read_text()).items():
         secrets.put_secret_value(SecretId=outputs["Secrets"] + secret, SecretString=json.dumps(document))
-    print(json.dumps({"api": outputs["ApiEndpoint"], "resources": len(resources), "routes": routes}))
+    print(json.dumps({
+        "api": outputs["ApiEndpoint"], "shops": outputs["ShopEndpoint"], "resources": len(resources), "routes": routes,
+    }))
 
 
 def make_routes(apis, template, physical):
-    """The API's routes: API Gateway makes them of its OpenAPI document, and the emulator does not."""
+    """The routes of both APIs: API Gateway makes them of its OpenAPI document, and the emulator does not."""
     routes = 0
     for name, resource in template["Resources"].items():
         for event in resource.get("Properties", {}).get("Events", {}).values():
             if event["Type"] == "HttpApi":
-                make_route(apis, physical["Api"], event["Properties"], physical[f"{name}Aliaslive"])
+                api = physical[event["Properties"]["ApiId"]["Ref"]]
+                make_route(apis, api, event["Properties"], physical[f"{name}Aliaslive"])
                 routes += 1
     return routes
 
