@@ -42,6 +42,19 @@ pub(crate) async fn media(
     file(&visit, &format!("/media/{}", segment(&id)), &headers).await
 }
 
+/// `GET /shared/{name}`: a file that themes expect of the platform.
+pub(crate) async fn shared(Path(name): Path<String>) -> Response {
+    let Some((kind, text)) = shop_theme::shared_file(&name) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (header::CACHE_CONTROL, "public, max-age=3600"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (headers, text).into_response()
+}
+
 /// `GET /favicon.ico`: the store's own, if it has one.
 pub(crate) async fn favicon(visit: Visit) -> Response {
     match &visit.store().branding.favicon {

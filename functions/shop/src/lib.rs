@@ -65,6 +65,7 @@ pub fn router_over(app: App, api: Router) -> Router {
         .route("/assets/{sha256}", get(assets::theme_file_unnamed))
         .route("/media/{id}", get(assets::media))
         .route("/favicon.ico", get(assets::favicon))
+        .route("/shared/{name}", get(assets::shared))
         .route("/contact", get(contact::page).post(contact::submit))
         .route("/robots.txt", get(seo::robots))
         .route("/sitemap.xml", get(seo::sitemap))

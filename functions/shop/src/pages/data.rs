@@ -82,7 +82,7 @@ pub(super) async fn load(
     page: &Page,
     cart: Option<&Cart>,
 ) -> Result<Data, Fault> {
-    let names = names_in(theme, page);
+    let names = shop_theme::references(theme, page);
     let (store, menus, known, carts) = tokio::join!(
         visit.get_charged(""),
         visit.get("/navigation?limit=50"),
@@ -90,13 +90,14 @@ pub(super) async fn load(
         of_cart(visit, cart),
     );
     let (menus, known) = (list(&menus?), list(&known?));
-    let is_named = |collection: &&Value| names.contains(text(collection, "handle"));
+    let is_named = |collection: &&Value| names.collections.contains(text(collection, "handle"));
     let wanted: Vec<Value> = known.iter().filter(is_named).take(MOST).cloned().collect();
-    let shows_all = names.contains("all") || matches!(page, Page::Collections | Page::NotFound);
+    let shows_all =
+        names.collections.contains("all") || matches!(page, Page::Collections | Page::NotFound);
     let shows_all = shows_all || wanted.is_empty() && matches!(page, Page::Index);
     let (filled, products, texts) = tokio::join!(
         join_all(wanted.iter().map(|collection| products_in(visit, collection))),
-        named_products(visit, &names, shows_all),
+        named_products(visit, &names.products, shows_all),
         texts(visit, page),
     );
     let mut collections: Vec<(Value, Vec<Value>)> = wanted.into_iter().zip(filled).collect();
@@ -136,13 +137,13 @@ async fn products_in(visit: &Visit, collection: &Value) -> Vec<Value> {
 }
 
 /// The products that settings name, and the newest ones where a section shows them all.
-async fn named_products(visit: &Visit, names: &BTreeSet<String>, shows_all: bool) -> Vec<Value> {
+async fn named_products(visit: &Visit, handles: &BTreeSet<String>, shows_all: bool) -> Vec<Value> {
     let mut found = Vec::new();
     if shows_all {
         let page = visit.get(&format!("/products?limit={LIMIT}")).await;
         found.extend(page.map(|page| list(&page)).unwrap_or_default());
     }
-    let asked = names.iter().filter_map(|name| name.strip_prefix("product:")).take(MOST);
+    let asked = handles.iter().take(MOST);
     let asked = asked.map(|handle| {
         let path = format!("/products/{}", segment(handle));
         async move { visit.get(&path).await.ok() }
@@ -157,46 +158,6 @@ async fn texts(visit: &Visit, page: &Page) -> Vec<Value> {
     match page {
         Page::Text(text) => vec![(**text).clone()],
         _ => Vec::new(),
-    }
-}
-
-/// The names in a theme's settings that may be handles: of collections as they are, of products behind `product:`.
-fn names_in(theme: &Theme, page: &Page) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    collect(&Value::Object(theme.settings.clone()), "", &mut names);
-    if matches!(page, Page::Index) {
-        collect(&Value::Object(theme.sections.clone()), "", &mut names);
-    }
-    let template = format!("templates/{}", page.template());
-    for (path, file) in theme.files.iter() {
-        let is_shown = path.starts_with(&template) || path.starts_with("sections/");
-        if is_shown
-            && path.ends_with(".json")
-            && let Ok(json) = serde_json::from_slice::<Value>(&file.bytes)
-        {
-            collect(&json, "", &mut names);
-        }
-    }
-    names
-}
-
-/// Collects the texts of settings.
-fn collect(value: &Value, member: &str, names: &mut BTreeSet<String>) {
-    match value {
-        Value::String(text) if !text.is_empty() && text.len() <= 255 => {
-            let handle = text.rsplit('/').next().unwrap_or(text);
-            if member.contains("product") && !text.contains("{{") {
-                names.insert(format!("product:{handle}"));
-            }
-            names.insert(handle.to_owned());
-        }
-        Value::Array(items) => items.iter().for_each(|item| collect(item, member, names)),
-        Value::Object(members) => {
-            for (member, value) in members {
-                collect(value, member, names);
-            }
-        }
-        _ => {}
     }
 }
 
