@@ -34,6 +34,7 @@ impl Kind {
         match binary {
             "dispatcher" => Self::Dispatcher,
             "webhooks" | "mail" | "runner" => Self::Queue,
+            "shop" => Self::Family,
             family => {
                 assert!(local::families().iter().any(|(name, _)| *name == family), "{family}");
                 Self::Family
