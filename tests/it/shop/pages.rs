@@ -13,7 +13,7 @@ async fn shop() -> (Market, Browser) {
     ] {
         let variant = json!({
             "price": {"amount": amount, "currency": "INR"},
-            "inventory": {"tracked": true, "quantity": inventory, "policy": "deny"},
+            "inventory": {"tracked": true, "policy": "deny", "levels": [{"quantity": inventory}]},
         });
         let product = json!({
             "title": title, "vendor": vendor, "status": "active", "variants": [variant], "tags": ["wood"],
@@ -45,7 +45,7 @@ async fn a_list_is_sorted_filtered_and_counted() {
     let page = browser.open("/collections/all?sort_by=price-descending").await.expect(200);
     assert_eq!(titles(&page.text), ["Oak bowl", "Ash tray", "Elm bowl"]);
     let page = page.shows("Bell (2)").shows("Acme (1)").shows("In stock (2)");
-    assert_eq!(page.header("vary"), "Cookie");
+    assert!(page.header("vary").starts_with("Cookie"));
     let page = browser.open("/collections/all?filter.p.vendor=Bell&sort_by=title-ascending").await;
     assert_eq!(titles(&page.expect(200).text), ["Ash tray", "Elm bowl"]);
     let both = "/collections/all?filter.p.vendor=Bell&filter.v.availability=1";

@@ -109,7 +109,6 @@ async fn a_shopify_theme_is_uploaded_and_rendered() {
         "accept-charset=\"UTF-8\" id=\"FooterLocale\" class=\"locale\"",
         "name=\"form_type\" value=\"localization\"",
         "<button></button></form>",
-        "<meta name=\"robots\"",
         "window.Shopify",
     ] {
         assert!(first.text.contains(part), "{part} is not in {}", first.text);

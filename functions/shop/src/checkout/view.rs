@@ -132,6 +132,11 @@ impl Checkout<'_> {
     }
 
     fn shipping(&self) -> Markup {
+        let has_address = !self.stored("shipping_address").is_null();
+        if has_address && self.offers.rates.is_empty() && self.offers.no_rates.is_none() {
+            // A shop without shipping zones.
+            return html! {};
+        }
         let chosen =
             self.sent.get("rate").unwrap_or_else(|| text(&self.cart.json, "shipping_rate_id"));
         let rates = &self.offers.rates;

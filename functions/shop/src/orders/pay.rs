@@ -3,7 +3,7 @@
 
 use axum::extract::{Path, RawQuery};
 use axum::response::{IntoResponse, Redirect, Response};
-use http::{Method, StatusCode};
+use http::{HeaderValue, Method, StatusCode, header};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
@@ -75,19 +75,29 @@ fn paying(
     match provider {
         "stripe" if urls.stripe == STRIPE => stripe(visit, order, payment, back),
         "razorpay" if urls.razorpay == RAZORPAY => razorpay(visit, order, payment, back),
-        "stripe" => played(&urls.stripe, "stripe", payment, back),
-        "razorpay" => played(&urls.razorpay, "razorpay", payment, back),
+        "stripe" => played(visit, &urls.stripe, "stripe", payment, back),
+        "razorpay" => played(visit, &urls.razorpay, "razorpay", payment, back),
         _ => to_order(&order.id),
     }
 }
 
-/// Leads to the page of a played provider, as a bank's page is led to.
-fn played(base: &str, provider: &str, payment: &Value, back: &str) -> Response {
+/// Leads to the page of a played provider, as a bank's page is led to. Not by a redirect: a browser lets a form lead to its
+/// own origin alone (`form-action`), and this page follows one.
+fn played(visit: &Visit, base: &str, provider: &str, payment: &Value, back: &str) -> Response {
     let root = base.strip_suffix(&format!("/{provider}")).unwrap_or(base);
     let reference = segment(text(payment, "provider_order_id"));
     let back: String = form_urlencoded::byte_serialize(back.as_bytes()).collect();
     let to = format!("{root}/sandbox/{provider}/checkout/{reference}?return_url={back}");
-    Redirect::to(&to).into_response()
+    let content = html! {
+        h1 { "Payment" }
+        p { "You pay at the payment provider, and come back afterwards." }
+        p { a.button.primary id="to-provider" href=(to) { "Continue to the payment" } }
+    };
+    let mut response = Page::new(visit, "Payment", content).answer(StatusCode::OK);
+    if let Ok(refresh) = HeaderValue::from_str(&format!("0; url={to}")) {
+        response.headers_mut().insert(header::REFRESH, refresh);
+    }
+    response
 }
 
 /// A page that loads a provider's script, and the policy that lets it.
