@@ -201,11 +201,15 @@ fn resource_name(value: &Value) -> Result<String, AnyError> {
     Ok(name.replace("${", "").replace('}', "").replace(".Arn", ""))
 }
 
-/// The paths of the `HttpApi` events of the API; the shops have another. They must have any method: the function's own table of routes rejects
+/// The paths of the `HttpApi` events of the API; the shops have another. They must have any method: the function's own
+/// table of routes rejects
 /// other methods.
 fn paths(events: &Value) -> Result<BTreeSet<String>, AnyError> {
     let events = events.as_mapping().into_iter().flatten();
-    let is_of_api = |event: &Value| matches!(&event["Properties"]["ApiId"], Value::Tagged(api) if api.value == "Api");
+    let is_of_api = |event: &Value| {
+        let api = event.get("Properties").and_then(|properties| properties.get("ApiId"));
+        matches!(api, Some(Value::Tagged(api)) if api.value == "Api")
+    };
     let requests = events.filter(|(_, event)| event["Type"] == "HttpApi" && is_of_api(event));
     let path = |(_, event): (&Value, &Value)| {
         let properties = &event["Properties"];

@@ -18,7 +18,7 @@ use crate::form::Fields;
 use crate::frame::Navigation;
 use crate::paths::segment;
 use crate::shops::Shops;
-use crate::values::text;
+use crate::values::{text, with};
 use crate::visit::{CART, Opened, SESSION, Visit};
 use session::{CUSTOMER, target, to_sign_in};
 use view::{CodePage, SignIn};
@@ -146,7 +146,7 @@ async fn register(_: Navigation, visit: Visit, sent: Fields) -> Response {
         "accepts_marketing": sent.has("accepts_marketing") || sent.has("customer[accepts_marketing]"),
     });
     if !names.trim().is_empty() {
-        body["name"] = Value::from(names.trim());
+        body = with(body, "name", names.trim());
     }
     match visit.at_store("/register", body).await {
         Ok(code) => {
@@ -180,7 +180,7 @@ async fn delete(_: Navigation, visit: Visit, sent: Fields) -> Response {
     }
     let mut body = json!({});
     if let Some(password) = sent.get("password").filter(|text| !text.is_empty()) {
-        body["password"] = Value::from(password);
+        body = with(body, "password", password);
     }
     let call = visit.call_at(Method::DELETE, format!("{CUSTOMER}/me")).body(body);
     match visit.send(call).await {

@@ -18,6 +18,7 @@ use crate::fault::Fault;
 use crate::form::Fields;
 use crate::paths::segment;
 use crate::shops::Shops;
+use crate::values::with;
 use crate::visit::{CART, Visit};
 use reply::{Form, Reply};
 
@@ -56,14 +57,14 @@ async fn product(
     headers: HeaderMap,
     visit: Visit,
 ) -> Response {
-    let json = handle.strip_suffix(".js").or_else(|| handle.strip_suffix(".json"));
+    let is_wrapped = handle.strip_suffix(".json");
+    let json = is_wrapped.or_else(|| handle.strip_suffix(".js"));
     let Some(name) = json else { return crate::pages::show(State(shops), headers, visit).await };
     let found = visit.get(&format!("/products/{}", segment(name))).await;
     match found {
         Ok(product) => {
             let product = crate::pages::product_json(&visit, &product);
-            let is_wrapped = handle.ends_with(".json");
-            let body = if is_wrapped { json!({ "product": product }) } else { product };
+            let body = if is_wrapped.is_some() { json!({ "product": product }) } else { product };
             reply::json(&visit, &body)
         }
         Err(fault) => reply::error(&fault),
@@ -83,11 +84,9 @@ fn line(fields: &Fields) -> Option<Value> {
     let filled = fields.within("properties").filter(|(_, value)| !value.trim().is_empty());
     let properties: serde_json::Map<String, Value> =
         filled.map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
-    let mut line = json!({"variant_id": id, "quantity": quantity.max(1)});
-    if !properties.is_empty() {
-        line["properties"] = Value::Object(properties);
-    }
-    Some(line)
+    let line = json!({"variant_id": id, "quantity": quantity.max(1)});
+    let has_properties = !properties.is_empty();
+    Some(if has_properties { with(line, "properties", Value::Object(properties)) } else { line })
 }
 
 /// Adds what a request names.
@@ -96,7 +95,7 @@ async fn added(visit: &Visit, fields: &Fields) -> Result<(Cart, Vec<Value>), Fau
     if lines.is_empty() {
         return Err(reply::no_variant());
     }
-    let ids: Vec<Value> = lines.iter().map(|line| line["variant_id"].clone()).collect();
+    let ids: Vec<Value> = lines.iter().filter_map(|line| line.get("variant_id").cloned()).collect();
     let cart = visit.add_lines(lines).await?;
     Ok((cart, ids))
 }

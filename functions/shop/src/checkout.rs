@@ -23,7 +23,7 @@ use crate::form::Fields;
 use crate::frame::Navigation;
 use crate::notices::Notices;
 use crate::shops::Shops;
-use crate::values::text;
+use crate::values::{text, with};
 use crate::visit::{CART, ORDER, Opened, Visit};
 use fields::Act;
 use offers::{Offers, rates};
@@ -163,7 +163,7 @@ async fn place(
     let currency = text(&cart.json, "currency");
     let mut body = json!({});
     if let Some(amount) = expected {
-        body["expected_total"] = json!({"amount": amount, "currency": currency});
+        body = with(body, "expected_total", json!({"amount": amount, "currency": currency}));
     }
     let path = format!("/carts/{}/checkout", crate::paths::segment(&cart.opened.id));
     let call = visit

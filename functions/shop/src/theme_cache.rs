@@ -13,7 +13,7 @@ const THEMES: usize = 64;
 
 /// The files of a theme's version.
 #[derive(Clone)]
-pub(crate) struct Files {
+pub(crate) struct ThemeFiles {
     pub(crate) files: Arc<BTreeMap<String, File>>,
     pub(crate) assets: Arc<BTreeMap<String, String>>,
     pub(crate) name: String,
@@ -21,12 +21,12 @@ pub(crate) struct Files {
 
 /// The themes of this process, by the digests of their contents; and the releases, by store, theme and number.
 pub(crate) struct ThemeCache {
-    pub(crate) files: Cache<String, Files>,
+    pub(crate) versions: Cache<String, ThemeFiles>,
     pub(crate) releases: Cache<String, Arc<(BlobRef, Content)>>,
 }
 
 impl Default for ThemeCache {
     fn default() -> Self {
-        Self { files: Cache::new(THEMES), releases: Cache::new(THEMES) }
+        Self { versions: Cache::new(THEMES), releases: Cache::new(THEMES) }
     }
 }

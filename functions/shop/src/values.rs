@@ -7,6 +7,14 @@ pub(crate) fn text<'a>(of: &'a Value, member: &str) -> &'a str {
     of.get(member).and_then(Value::as_str).unwrap_or_default()
 }
 
+/// An object with one more member.
+pub(crate) fn with(mut object: Value, member: &str, value: impl Into<Value>) -> Value {
+    if let Some(members) = object.as_object_mut() {
+        members.insert(member.to_owned(), value.into());
+    }
+    object
+}
+
 /// An amount as people read it.
 pub(crate) fn money(of: &Value) -> &str {
     of.get("formatted").and_then(Value::as_str).unwrap_or_default()

@@ -80,9 +80,10 @@ impl FromRequestParts<Arc<Shops>> for Visit {
         let is_preview = cookies.iter().any(|cookie| cookie.name() == PREVIEW)
             || parts.uri.query().is_some_and(|query| query.contains("preview_token="));
         let name = subdomain(shops, &host).await.map_err(IntoResponse::into_response)?;
-        let found = match is_preview {
-            true => any_store(&shops.app, &name).await,
-            false => open_store(&shops.app, &name).await,
+        let found = if is_preview {
+            any_store(&shops.app, &name).await
+        } else {
+            open_store(&shops.app, &name).await
         };
         let open = found.map_err(|problem| Fault::from(problem).into_response())?;
         if let Some(now) = open.moved_to(&name).filter(|_| parts.method == Method::GET) {

@@ -8,7 +8,7 @@ use super::shop;
 async fn a_customer_signs_in_and_takes_the_cart_along() {
     let (market, mut browser) = shop().await;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
-    let variant = market.stock(10_00, 9).await;
+    let variant = market.stock(1000, 9).await;
     browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
     browser.open("/account").await.expect(200).shows("Sign in");
     let wrong = [("email", &*shopper.email), ("password", "not the password")];

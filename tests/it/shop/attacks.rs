@@ -8,7 +8,7 @@ use super::shop;
 #[tokio::test]
 async fn a_form_of_another_site_changes_nothing() {
     let (market, mut browser) = shop().await;
-    let variant = market.stock(10_00, 9).await;
+    let variant = market.stock(1000, 9).await;
     browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
     for path in ["/cart/add", "/cart/clear.js", "/checkout", "/account/login", "/account/logout"] {
         for (name, value) in [("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")]
@@ -24,7 +24,7 @@ async fn a_form_of_another_site_changes_nothing() {
 #[tokio::test]
 async fn a_script_reads_no_page_with_somebodys_data() {
     let (market, mut browser) = shop().await;
-    let variant = market.stock(10_00, 9).await;
+    let variant = market.stock(1000, 9).await;
     browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
     let order = super::checkout::order(&market, &mut browser).await;
     browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
@@ -56,7 +56,7 @@ async fn a_file_of_a_theme_is_no_service_worker() {
 #[tokio::test]
 async fn what_a_shopper_writes_is_text() {
     let (market, mut browser) = shop().await;
-    let variant = market.stock(10_00, 9).await;
+    let variant = market.stock(1000, 9).await;
     let script = "<script>alert(1)</script>";
     let form = [("id", &*variant), ("properties[Name]", script)];
     browser.submit_once("/cart/add", &form).await.expect(303);
@@ -81,7 +81,7 @@ async fn a_permanent_cookie_of_nonsense_harms_nobody() {
         assert!([200, 400, 404, 422].contains(&cart.status), "{value}: {cart:?}");
         browser.open("/checkout").await;
     }
-    let variant = market.stock(10_00, 9).await;
+    let variant = market.stock(1000, 9).await;
     browser.cookies.clear();
     browser.script("/cart/add.js", &json!({"id": variant})).await.expect(200);
 }

@@ -16,7 +16,7 @@ fn quantities(cart: &Value) -> Vec<i64> {
 #[tokio::test]
 async fn a_form_adds_to_the_cart_of_this_browser() {
     let (market, mut browser) = shop().await;
-    let variant = market.stock(12_50, 9).await;
+    let variant = market.stock(1250, 9).await;
     let empty = cart(&mut browser).await;
     assert_eq!((empty["item_count"].as_i64(), quantities(&empty)), (Some(0), vec![]));
     let form = [("id", &*variant), ("quantity", "2"), ("properties[Engraving]", "Ada")];
@@ -27,7 +27,7 @@ async fn a_form_adds_to_the_cart_of_this_browser() {
         assert!(cookie.contains(part), "{cookie}");
     }
     let full = cart(&mut browser).await;
-    assert_eq!((full["item_count"].as_i64(), full["total_price"].as_i64()), (Some(2), Some(25_00)));
+    assert_eq!((full["item_count"].as_i64(), full["total_price"].as_i64()), (Some(2), Some(2500)));
     assert_eq!(full["items"][0]["properties"], json!({"Engraving": "Ada"}));
     assert_eq!(full["items"][0]["variant_id"], json!(variant));
     // Another browser has another cart.
@@ -37,7 +37,7 @@ async fn a_form_adds_to_the_cart_of_this_browser() {
 #[tokio::test]
 async fn a_script_adds_changes_and_empties() {
     let (market, mut browser) = shop().await;
-    let (first, second) = (market.stock(10_00, 9).await, market.stock(3_00, 9).await);
+    let (first, second) = (market.stock(1000, 9).await, market.stock(300, 9).await);
     let one = json!({"id": first, "quantity": 1});
     let line = browser.script("/cart/add.js", &one).await.expect(200).json();
     assert_eq!((line["variant_id"].clone(), line["quantity"].clone()), (json!(first), json!(1)));
@@ -67,7 +67,7 @@ async fn a_script_adds_changes_and_empties() {
 #[tokio::test]
 async fn the_cart_page_changes_quantities_in_order() {
     let (market, mut browser) = shop().await;
-    let (first, second) = (market.stock(10_00, 9).await, market.stock(3_00, 9).await);
+    let (first, second) = (market.stock(1000, 9).await, market.stock(300, 9).await);
     for variant in [&first, &second] {
         browser.submit_once("/cart/add", &[("id", variant)]).await.expect(303);
     }
@@ -82,7 +82,7 @@ async fn the_cart_page_changes_quantities_in_order() {
 #[tokio::test]
 async fn what_cannot_be_added_is_said_as_themes_expect() {
     let (market, mut browser) = shop().await;
-    let variant = market.stock(10_00, 2).await;
+    let variant = market.stock(1000, 2).await;
     for (body, word) in [
         (json!({}), "id"),
         (json!({"id": "var_00000000000000000000000000000000"}), "variant"),
@@ -104,7 +104,7 @@ async fn what_cannot_be_added_is_said_as_themes_expect() {
 #[tokio::test]
 async fn a_cart_of_another_shop_is_not_shown() {
     let (market, mut browser) = shop().await;
-    let variant = market.stock(10_00, 9).await;
+    let variant = market.stock(1000, 9).await;
     browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
     let other = market.merchant.open_shop().await;
     let mut there = browser.at(&market.host_of(&other.subdomain));
@@ -118,7 +118,7 @@ async fn a_cart_of_another_shop_is_not_shown() {
 #[tokio::test]
 async fn a_link_fills_a_cart() {
     let (market, mut browser) = shop().await;
-    let variant = market.stock(10_00, 9).await;
+    let variant = market.stock(1000, 9).await;
     let page = browser.open(&format!("/cart/{variant}:3")).await.expect(200);
     page.shows("Checkout").shows("Quantity 3");
     browser.open("/cart/nonsense").await.expect(404);

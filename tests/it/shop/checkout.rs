@@ -48,8 +48,8 @@ async fn with_rates(market: &Market) {
     let zone = json!({
         "name": "India", "countries": ["IN"],
         "rates": [
-            {"name": "Express", "kind": "flat", "price": inr(299_00)},
-            {"name": "Standard", "kind": "flat", "price": inr(99_00)},
+            {"name": "Express", "kind": "flat", "price": inr(29_900)},
+            {"name": "Standard", "kind": "flat", "price": inr(9900)},
         ],
     });
     market.owner.post(&format!("{store}/shipping-zones")).json(zone).await.expect(201);
@@ -61,7 +61,7 @@ async fn with_rates(market: &Market) {
 async fn a_guest_orders_without_a_script() {
     let (market, mut browser) = shop().await;
     with_rates(&market).await;
-    let variant = market.stock(500_00, 9).await;
+    let variant = market.stock(50_000, 9).await;
     browser.submit_once("/cart/add", &[("id", &variant), ("quantity", "2")]).await.expect(303);
     let page = browser.open("/checkout").await.expect(200).shows("1,000.00").lacks("Standard");
     assert!(page.text.contains("Shipping rates are shown once there is an address"));
@@ -100,7 +100,7 @@ async fn a_guest_orders_without_a_script() {
         .shows("Your order is placed")
         .shows("999.00");
     let order = market.show(done.path.trim_start_matches("/orders/")).await.expect(200);
-    assert_eq!(order.at("/totals/total/amount"), 999_00);
+    assert_eq!(order.at("/totals/total/amount"), 99_900);
     assert_eq!(order.str("/shipping_address/city"), "Bengaluru");
     assert_eq!(order.str("/note"), "Ring twice");
     // A second press of the button, and the back button, lead to the same order.
@@ -111,7 +111,7 @@ async fn a_guest_orders_without_a_script() {
 #[tokio::test]
 async fn a_mistake_is_shown_at_its_field_and_nothing_is_lost() {
     let (market, mut browser) = shop().await;
-    let variant = market.stock(500_00, 9).await;
+    let variant = market.stock(50_000, 9).await;
     browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
     let mut wrong = form(&[("email", "not an address"), ("note", "Ring twice"), ("act", "place")]);
     wrong.retain(|(name, _)| *name != "ship[postal_code]");
@@ -130,8 +130,8 @@ async fn a_mistake_is_shown_at_its_field_and_nothing_is_lost() {
 async fn codes_are_discounts_or_gift_cards() {
     let (market, mut browser) = shop().await;
     with_rates(&market).await;
-    let (_, card) = market.gift_card(100_00).await;
-    let variant = market.stock(500_00, 9).await;
+    let (_, card) = market.gift_card(10_000).await;
+    let variant = market.stock(50_000, 9).await;
     browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
     let page =
         browser.submit("/checkout", &[("code", "NOTHING"), ("act", "apply")]).await.expect(422);
@@ -169,7 +169,7 @@ async fn with_stripe() -> (Market, Providers, Browser) {
 
 /// Orders with Stripe; the played provider's page, where the browser is led.
 async fn to_bank(market: &Market, browser: &mut Browser) -> String {
-    let variant = market.stock(500_00, 9).await;
+    let variant = market.stock(50_000, 9).await;
     browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
     let step =
         form(&[("email", "asha@example.com"), ("payment", "stripe"), ("act", "to:shipping")]);
@@ -240,7 +240,7 @@ async fn a_bank_debit_is_on_its_way() {
 #[tokio::test]
 async fn an_order_is_shown_to_its_shopper_alone() {
     let (market, mut browser) = shop().await;
-    let variant = market.stock(500_00, 9).await;
+    let variant = market.stock(50_000, 9).await;
     browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
     let path = order(&market, &mut browser).await;
     let token = browser.cookies["shop_order"].split('.').nth(1).unwrap().to_owned();
@@ -258,7 +258,7 @@ async fn an_order_is_shown_to_its_shopper_alone() {
 #[tokio::test]
 async fn two_tabs_place_one_order() {
     let (market, mut browser) = shop().await;
-    let variant = market.stock(500_00, 9).await;
+    let variant = market.stock(50_000, 9).await;
     browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
     let step = form(&[("email", "asha@example.com"), ("act", "to:shipping")]);
     let page = browser.submit("/checkout", &step).await.expect(200);

@@ -11,8 +11,7 @@ use serde_json::Value;
 use crate::providers::ledger::Ledger;
 
 /// Nothing but the page itself.
-const POLICY: &str =
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'none'";
 const STYLE: &str = "body{font:1rem/1.5 system-ui,sans-serif;max-width:32rem;margin:2rem auto;padding:0 1rem;\
      color:#1b1d20;background:#fff}button{font:inherit;font-weight:600;display:block;width:100%;padding:.8rem;margin:.6rem 0;\
      border:1px solid #1f4fbf;border-radius:.5rem;background:#fff;color:#1f4fbf;cursor:pointer}\

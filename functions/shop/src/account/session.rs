@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::paths::is_path;
+use crate::values::with;
 use crate::visit::{SESSION, Visit};
 
 /// The base of a customer's own routes in the API.
@@ -39,8 +40,8 @@ impl Visit {
     }
 
     /// A call of a route without a session, which names the store in its body.
-    pub(super) async fn at_store(&self, path: &str, mut body: Value) -> Result<Value, Fault> {
-        body["subdomain"] = Value::from(self.store().subdomain.as_str());
+    pub(super) async fn at_store(&self, path: &str, body: Value) -> Result<Value, Fault> {
+        let body = with(body, "subdomain", self.store().subdomain.as_str());
         let call = self.call_at(Method::POST, format!("{CUSTOMER}{path}")).body(body);
         Ok(self.send(call).await?.json())
     }

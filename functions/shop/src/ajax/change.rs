@@ -7,7 +7,7 @@ use crate::cart::{Cart, line_input};
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::paths::segment;
-use crate::values::text;
+use crate::values::{text, with};
 use crate::visit::Visit;
 
 use super::reply::no_line;
@@ -38,13 +38,11 @@ pub(super) async fn line(visit: &Visit, fields: &Fields) -> Result<Option<Cart>,
         let lines = cart.lines().iter().map(|other| {
             let is_it = text(other, "id") == key;
             let count = other.get("quantity").and_then(Value::as_u64).unwrap_or(1);
-            let mut input = line_input(other, if is_it { quantity } else { count });
-            if is_it {
-                input["properties"] = Value::Object(properties.clone());
-            }
-            input
+            let input = line_input(other, if is_it { quantity } else { count });
+            if is_it { with(input, "properties", Value::Object(properties.clone())) } else { input }
         });
-        let lines: Vec<Value> = lines.filter(|line| line["quantity"] != 0).collect();
+        let lines: Vec<Value> =
+            lines.filter(|line| line.get("quantity").is_some_and(|count| *count != 0)).collect();
         return visit.patch_cart(&cart, json!({ "lines": lines })).await.map(Some);
     }
     let path = format!("/lines/{}", segment(text(line, "id")));

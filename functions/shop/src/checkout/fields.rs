@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::address::ADDRESS;
 use crate::form::Fields;
-use crate::values::text;
+use crate::values::{text, with};
 
 /// What a button of the form means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,10 +87,11 @@ pub(super) fn body(sent: &Fields, cart: &Value) -> Value {
             Some((provider, method)) => (provider, Some(method)),
             None => (method, None),
         };
-        let mut payment = json!({ "provider": provider });
-        if let Some(method) = method {
-            payment["method"] = Value::from(method);
-        }
+        let payment = json!({ "provider": provider });
+        let payment = match method {
+            Some(method) => with(payment, "method", method),
+            None => payment,
+        };
         body.insert("payment".to_owned(), payment);
     }
     if let Some(note) = sent.get("note").filter(|note| *note != text(cart, "note")) {

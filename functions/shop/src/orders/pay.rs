@@ -13,7 +13,7 @@ use crate::fault::Fault;
 use crate::form::Fields;
 use crate::frame::{Navigation, Page};
 use crate::paths::segment;
-use crate::values::{money, text};
+use crate::values::{money, text, with};
 use crate::visit::Visit;
 
 /// Where Stripe's own API is; anything else is a played provider.
@@ -177,7 +177,7 @@ async fn verified(visit: &Visit, id: &str, fields: &Fields) -> Response {
     let mut body = json!({ "order_id": id });
     for name in names {
         if let Some(value) = fields.text(name) {
-            body[name] = Value::from(value);
+            body = with(body, name, value);
         }
     }
     let provider = if fields.has("payment_intent") { "stripe" } else { "razorpay" };

@@ -95,11 +95,11 @@ pub(super) async fn load(
     let shows_all =
         names.collections.contains("all") || matches!(page, Page::Collections | Page::NotFound);
     let shows_all = shows_all || wanted.is_empty() && matches!(page, Page::Index);
-    let (filled, products, texts) = tokio::join!(
+    let (filled, products) = tokio::join!(
         join_all(wanted.iter().map(|collection| products_in(visit, collection))),
         named_products(visit, &names.products, shows_all),
-        texts(visit, page),
     );
+    let texts = texts(page);
     let mut collections: Vec<(Value, Vec<Value>)> = wanted.into_iter().zip(filled).collect();
     let is_loaded = |handle: &str, all: &[(Value, Vec<Value>)]| {
         all.iter().any(|(collection, _)| text(collection, "handle") == handle)
@@ -152,9 +152,8 @@ async fn named_products(visit: &Visit, handles: &BTreeSet<String>, shows_all: bo
     found
 }
 
-/// The texts of the policies that settings refer to are loaded with the page that shows them.
-async fn texts(visit: &Visit, page: &Page) -> Vec<Value> {
-    let _ = visit;
+/// The text of a page of texts.
+fn texts(page: &Page) -> Vec<Value> {
     match page {
         Page::Text(text) => vec![(**text).clone()],
         _ => Vec::new(),

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use primitives::currency::exponent;
 use serde_json::{Value, json};
 
 use crate::form::Fields;
-use crate::values::text;
 
 const AVAILABILITY: &str = "filter.v.availability";
 const FROM: &str = "filter.v.price.gte";
@@ -42,13 +42,24 @@ fn is_available(product: &Value) -> bool {
     product.get("in_stock").and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// The lowest and the highest price of a product, in whole units of the currency as a form has them.
-fn prices(product: &Value) -> (f64, f64) {
-    let at = |member: &str| {
-        let amount = product.get(member).and_then(|price| price.get("amount"));
-        amount.and_then(Value::as_f64).unwrap_or_default() / 100.0
-    };
-    (at("price"), at("price_max"))
+/// The amount at a member of a product, in minor units.
+fn amount(product: &Value, member: &str) -> i64 {
+    let price = product.get(member).and_then(|price| price.get("amount"));
+    price.and_then(Value::as_i64).unwrap_or_default()
+}
+
+/// A bound of a form in minor units of the list's currency: `12.5` is 1250 cents. Further decimals are left out.
+fn bound(query: &Fields, name: &str, exponent: usize) -> Option<i64> {
+    let (whole, decimals) = query.text(name)?.split_once('.').unwrap_or((query.text(name)?, ""));
+    let decimals: String = decimals.chars().chain(std::iter::repeat('0')).take(exponent).collect();
+    let digits = format!("{whole}{decimals}");
+    digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
+}
+
+/// The number of decimals of the currency of a list's prices.
+fn exponent_of(product: &Value) -> usize {
+    let currency = product.pointer("/price/currency").and_then(Value::as_str);
+    usize::from(exponent(currency.unwrap_or_default()))
 }
 
 /// Whether a list with this query has a product. Values of one filter are alternatives; filters must all hold.
@@ -60,9 +71,9 @@ pub(super) fn admits(product: &Value, query: &Fields) -> bool {
             return false;
         }
     }
-    let bound = |name: &str| query.text(name).and_then(|text| text.parse::<f64>().ok());
-    let (lowest, highest) = prices(product);
-    if bound(FROM).is_some_and(|from| highest < from) || bound(TO).is_some_and(|to| lowest > to) {
+    let bound = |name: &str| bound(query, name, exponent_of(product));
+    let is_below = bound(FROM).is_some_and(|from| amount(product, "price_max") < from);
+    if is_below || bound(TO).is_some_and(|to| amount(product, "price") > to) {
         return false;
     }
     BY_MEMBER.iter().all(|(name, _, member)| {
@@ -112,18 +123,12 @@ fn availability(products: &[Value], query: &Fields) -> Value {
 }
 
 fn price(products: &[Value], query: &Fields) -> Value {
-    let highest = products.iter().filter_map(|product| {
-        let price = product.get("price_max").filter(|price| text(price, "currency") != "");
-        price.and_then(|price| price.get("amount")).and_then(Value::as_i64)
-    });
-    let bound = |name: &str| {
-        let amount = query.text(name).and_then(|text| text.parse::<f64>().ok());
-        #[expect(clippy::cast_possible_truncation, reason = "a price that a form has")]
-        amount.map(|amount| (amount * 100.0).round() as i64)
-    };
+    let exponent = products.first().map_or(2, exponent_of);
+    let highest = products.iter().map(|product| amount(product, "price_max")).max();
     json!({
         "param_name": "filter.v.price", "label": "Price", "type": "price_range",
-        "min": bound(FROM), "max": bound(TO), "range_max": highest.max().unwrap_or(0),
+        "min": bound(query, FROM, exponent), "max": bound(query, TO, exponent),
+        "range_max": highest.unwrap_or_default(),
     })
 }
 
@@ -141,11 +146,26 @@ mod tests {
     }
 
     #[test]
+    fn a_bound_is_exact() {
+        let minor = |text: &str, exponent| {
+            let query = query(&format!("{FROM}={text}"));
+            bound(&query, FROM, exponent)
+        };
+        assert_eq!(minor("12.5", 2), Some(1250));
+        assert_eq!(minor("0.29", 2), Some(29));
+        assert_eq!(minor("1500", 0), Some(1_500));
+        assert_eq!(minor("7.0129", 3), Some(7_012));
+        for wrong in ["-1", "1e3", "x", ""] {
+            assert_eq!(minor(wrong, 2), None, "{wrong}");
+        }
+    }
+
+    #[test]
     fn filters_hold_together_and_their_values_are_alternatives() {
         let all = [
-            product("Acme", 10_00, true, &["new"]),
-            product("Bell", 20_00, true, &["new", "sale"]),
-            product("Bell", 30_00, false, &[]),
+            product("Acme", 1000, true, &["new"]),
+            product("Bell", 2000, true, &["new", "sale"]),
+            product("Bell", 3000, false, &[]),
         ];
         let count = |text: &str| all.iter().filter(|one| admits(one, &query(text))).count();
         assert_eq!(count(""), 3);

@@ -101,14 +101,10 @@ pub(crate) async fn recommend(visit: Visit) -> Response {
     };
     let related = product.get("related").and_then(Value::as_array).cloned().unwrap_or_default();
     let related: Vec<Value> = related.into_iter().take(limit(&query, "limit")).collect();
-    match query.text("section_id").map(str::to_owned) {
-        Some(section_id) => {
-            section(&visit, Page::Product(Box::new(product)), section_id, related).await
-        }
-        None => {
-            let products: Vec<Value> =
-                related.iter().map(|product| data::product_json(&visit, product)).collect();
-            respond::any_json(&json!({ "products": products }))
-        }
+    if let Some(section_id) = query.text("section_id").map(str::to_owned) {
+        return section(&visit, Page::Product(Box::new(product)), section_id, related).await;
     }
+    let products: Vec<Value> =
+        related.iter().map(|product| data::product_json(&visit, product)).collect();
+    respond::any_json(&json!({ "products": products }))
 }

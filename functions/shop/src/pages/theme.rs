@@ -14,7 +14,7 @@ use themes::session::PreviewSession;
 use themes::settings::Content;
 
 use crate::fault::Fault;
-use crate::theme_cache::Files;
+use crate::theme_cache::ThemeFiles;
 use crate::visit::Visit;
 
 /// The theme for this visitor; none before the first publication.
@@ -24,7 +24,7 @@ use crate::visit::Visit;
 pub(super) async fn of(visit: &Visit) -> Result<Option<Theme>, Fault> {
     let Some(release) = release(visit).await? else { return Ok(None) };
     let (place, content) = &*release;
-    let Files { files, assets, name } = files(visit, place).await?;
+    let ThemeFiles { files, assets, name } = files(visit, place).await?;
     let sections = serde_json::to_value(&content.sections).map_err(|_| Fault::internal())?;
     let sections = match sections {
         Value::Object(sections) => sections,
@@ -76,8 +76,8 @@ pub(super) async fn ensure_preview(visit: &Visit, token: &str) -> Result<(), Fau
     preview(visit, token).await.map(drop)
 }
 
-async fn files(visit: &Visit, place: &BlobRef) -> Result<Files, Fault> {
-    let known = &visit.shops.themes.files;
+async fn files(visit: &Visit, place: &BlobRef) -> Result<ThemeFiles, Fault> {
+    let known = &visit.shops.themes.versions;
     if let Some(files) = known.get(&place.sha256) {
         return Ok(files);
     }
@@ -94,7 +94,7 @@ async fn files(visit: &Visit, place: &BlobRef) -> Result<Files, Fault> {
         let name = stored.file.path.strip_prefix("assets/")?.to_owned();
         Some((name.clone(), format!("/assets/{}/{name}", stored.file.sha256)))
     };
-    let files = Files {
+    let files = ThemeFiles {
         files: Arc::new(read.iter().zip(bytes).map(file).collect()),
         assets: Arc::new(contents.files.iter().filter_map(asset).collect()),
         name: contents.manifest.name.clone(),
