@@ -202,8 +202,7 @@ fn resource_name(value: &Value) -> Result<String, AnyError> {
 }
 
 /// The paths of the `HttpApi` events of the API; the shops have another. They must have any method: the function's own
-/// table of routes rejects
-/// other methods.
+/// table of routes rejects other methods.
 fn paths(events: &Value) -> Result<BTreeSet<String>, AnyError> {
     let events = events.as_mapping().into_iter().flatten();
     let is_of_api = |event: &Value| {
