@@ -39,7 +39,7 @@ pub(super) const SUBJECTS: [(&str, &[File]); 4] = [
     (
         "Run",
         files! {
-            "deploy": "docs/deploy.md", "runbook": "docs/runbook.md", "operations": "docs/operations.md",
+            "shop": "docs/shop.md", "deploy": "docs/deploy.md", "runbook": "docs/runbook.md", "operations": "docs/operations.md",
             "benchmarks": "docs/benchmarks.md", "costs": "docs/costs.md", "security": "SECURITY.md",
         },
     ),
