@@ -83,12 +83,12 @@ async fn a_function_reads_only_the_secrets_it_uses() {
     for (secret, readers) in [
         ("SigningKeys", &["AppStore"][..]),
         ("ReceiptKeys", &["Operations"]),
-        ("MailKey", &["Auth", "Dispatcher", "Mail", "Products", "Storefront", "Stores"]),
+        ("MailKey", &["Auth", "Dispatcher", "Mail", "Products", "Shop", "Storefront", "Stores"]),
         ("MailServer", &["Mail"]),
         ("MfaKey", &["Auth"]),
-        ("PaymentKey", &["Dispatcher", "Orders", "Payments", "Storefront", "Themes"]),
+        ("PaymentKey", &["Dispatcher", "Orders", "Payments", "Shop", "Storefront", "Themes"]),
         ("WebhookKey", &["AppStore", "Operations", "Runner", "SlowWebhooks", "Webhooks"]),
-        ("GiftCardKey", &["Orders", "Products", "Storefront"]),
+        ("GiftCardKey", &["Orders", "Products", "Shop", "Storefront"]),
     ] {
         assert_eq!(who_may("secretsmanager:GetSecretValue", secret), readers, "{secret}");
     }

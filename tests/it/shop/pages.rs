@@ -1,5 +1,7 @@
 //! Pages of a demo theme: lists with filters, search, sections, and what scripts read.
 
+use std::time::Duration;
+
 use support::clock::STORE_CACHE;
 use support::{Browser, Market, Value, json};
 
@@ -41,7 +43,7 @@ fn titles(html: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_list_is_sorted_filtered_and_counted() {
-    let (_market, mut browser) = shop().await;
+    let (market, mut browser) = shop().await;
     let page = browser.open("/collections/all?sort_by=price-descending").await.expect(200);
     assert_eq!(titles(&page.text), ["Oak bowl", "Ash tray", "Elm bowl"]);
     let page = page.shows("Bell (2)").shows("Acme (1)").shows("In stock (2)");
@@ -54,6 +56,17 @@ async fn a_list_is_sorted_filtered_and_counted() {
     let page = browser.open("/collections/all?filter.v.price.gte=15").await.expect(200);
     assert_eq!(titles(&page.text).len(), 2);
     browser.open("/collections/nothing").await.expect(404).shows("There is nothing here");
+    browser.open("/products/nothing").await.expect(404).shows("There is nothing here");
+    let products = market.owner.get("/v1/products?q=oak").await.expect(200);
+    let bowls = json!({
+        "title": "Bowls", "kind": "manual", "published": true, "product_ids": [products.str("/data/0/id")],
+    });
+    market.owner.post("/v1/products/collections").json(bowls).await.expect(201);
+    let page = browser.open("/collections/bowls").await.expect(200);
+    assert_eq!(titles(&page.text), ["Oak bowl"]);
+    // The function counts its requests by the minute.
+    market.gateway.advance(Duration::from_mins(2));
+    browser.open("/collections/bowls").await.expect(200);
 }
 
 #[tokio::test]
