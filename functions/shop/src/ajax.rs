@@ -44,6 +44,9 @@ pub(crate) fn routes() -> Router<Arc<Shops>> {
 }
 
 async fn show(visit: Visit) -> Response {
+    if let Err(fault) = visit.get_charged("").await {
+        return reply::error(&fault);
+    }
     match visit.load_cart().await {
         Ok(cart) => Reply::of(&visit).cart(cart.as_ref()).await,
         Err(fault) => reply::error(&fault),

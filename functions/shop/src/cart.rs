@@ -3,6 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
+use crate::api::{Answer, Call};
 use crate::fault::Fault;
 use crate::paths::segment;
 use crate::values::text;
@@ -50,16 +51,19 @@ fn path(opened: &Opened, below: &str) -> String {
 }
 
 impl Visit {
-    /// The visitor's open cart, if there is one.
+    /// The visitor's open cart, if there is one, as a part of a page.
     ///
     /// # Errors
-    /// 429, 503.
+    /// 503.
     pub(crate) async fn load_cart(&self) -> Result<Option<Cart>, Fault> {
         let found = match (self.cart(), self.has_session()) {
-            (Some(opened), _) => self.cart_call(Method::GET, &opened, "", None).await,
+            (Some(opened), _) => {
+                let call = self.call_of_cart(Method::GET, &opened, "").free();
+                self.send(call).await.map(|answer| self.cart_of(&opened, &answer))
+            }
             (None, true) => {
                 let call = self.call_at(Method::GET, "/v1/storefront/customer/cart".to_owned());
-                self.send(call).await.map(|answer| {
+                self.send(call.free()).await.map(|answer| {
                     let json = self.own_urls(&answer);
                     Cart { opened: Opened { id: text(&json, "id").to_owned(), token: None }, json }
                 })
@@ -86,14 +90,22 @@ impl Visit {
         below: &str,
         body: Option<Value>,
     ) -> Result<Cart, Fault> {
-        let call = self.call(method, &path(opened, below));
-        let call = call.header("x-service-cart-token", opened.token.clone());
+        let call = self.call_of_cart(method, opened, below);
         let call = match body {
             Some(body) => call.body(body),
             None => call,
         };
         let answer = self.send(call).await?;
-        Ok(Cart { opened: opened.clone(), json: self.own_urls(&answer) })
+        Ok(self.cart_of(opened, &answer))
+    }
+
+    fn call_of_cart(&self, method: Method, opened: &Opened, below: &str) -> Call {
+        let call = self.call(method, &path(opened, below));
+        call.header("x-service-cart-token", opened.token.clone())
+    }
+
+    fn cart_of(&self, opened: &Opened, answer: &Answer) -> Cart {
+        Cart { opened: opened.clone(), json: self.own_urls(answer) }
     }
 
     /// Adds lines, to a new cart if the visitor has none.
@@ -124,6 +136,16 @@ impl Visit {
             }
             Err(fault) => Err(fault),
         }
+    }
+
+    /// Changes members of a cart, as a consequence of a change that was charged.
+    ///
+    /// # Errors
+    /// The problem of the answer.
+    pub(crate) async fn adjust_cart(&self, cart: &Cart, body: Value) -> Result<Cart, Fault> {
+        let call = self.call_of_cart(Method::PATCH, &cart.opened, "").free().body(body);
+        let answer = self.send(call).await?;
+        Ok(self.cart_of(&cart.opened, &answer))
     }
 
     /// Changes members of a cart.

@@ -146,7 +146,7 @@ async fn with_rate(visit: &Visit, cart: Cart) -> Result<Cart, Fault> {
     match rates.first() {
         Some(first) if !is_offered => {
             let body = json!({"shipping_rate_id": text(first, "id")});
-            visit.patch_cart(&cart, body).await
+            visit.adjust_cart(&cart, body).await
         }
         _ => Ok(cart),
     }

@@ -24,7 +24,8 @@ fn list(page: &Value) -> Vec<Value> {
 
 impl Offers {
     pub(super) async fn load(visit: &Visit, cart: &Cart) -> Result<Self, Fault> {
-        let (rates, methods) = tokio::join!(rates(visit, cart), visit.get("/payments/methods"));
+        let (rates, methods) =
+            tokio::join!(rates(visit, cart), visit.get_charged("/payments/methods"));
         let methods = list(&methods?);
         match rates {
             Ok(rates) => Ok(Self { rates, no_rates: None, methods }),
