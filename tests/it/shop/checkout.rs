@@ -277,7 +277,7 @@ async fn two_tabs_place_one_order() {
     let turn = AtomicUsize::new(0);
     // Each tab has a key, and each button is pressed three times.
     let press = || {
-        let even = turn.fetch_add(1, Ordering::Relaxed) % 2 == 0;
+        let even = turn.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
         let key = if even { "a-key-of-the-first-tab" } else { "a-key-of-the-second-tab" };
         let (mut tab, total) = (browser.clone(), total.clone());
         async move {
