@@ -200,16 +200,22 @@ pub(crate) fn attributes<T: Item>(item: &T) -> Result<Attributes, Problem> {
     written(item).map(|(all, _)| all)
 }
 
-/// An item's attributes with its keys, and the names of its absent attributes.
-///
-/// DynamoDB distinguishes an absent attribute from a NULL one; conditions and sparse indexes need the former.
-pub(crate) fn written<T: Item>(item: &T) -> Result<(Attributes, Vec<String>), Problem> {
-    let mut keys = item.key().attributes();
-    for (index, key) in item.indexes() {
+/// The attributes of an item's key, and of its keys in indexes.
+fn keys_of(key: Key, indexes: Vec<(Index, Key)>) -> Attributes {
+    let mut keys = key.attributes();
+    for (index, key) in indexes {
         let (pk, sk) = index.key_names();
         keys.insert(pk.into(), AttributeValue::S(key.pk));
         keys.insert(sk.into(), AttributeValue::S(key.sk));
     }
+    keys
+}
+
+/// An item's attributes with its keys, and the names of its absent attributes.
+///
+/// DynamoDB distinguishes an absent attribute from a NULL one; conditions and sparse indexes need the former.
+pub(crate) fn written<T: Item>(item: &T) -> Result<(Attributes, Vec<String>), Problem> {
+    let keys = keys_of(item.key(), item.indexes());
     let (mut all, absent) = match T::PACKING {
         None => present(serde_dynamo::to_item(item).map_err(Problem::internal)?),
         Some(packing) => packed::attributes(item, packing, &keys)?,

@@ -56,8 +56,7 @@ pub(super) fn attributes(
     keys: &Attributes,
 ) -> Result<(Attributes, Vec<String>), Problem> {
     let members = serde_json::to_value(item).map_err(Problem::internal)?;
-    let known = if packing.keyed { known_by(keys) } else { Vec::new() };
-    pack(members, packing, &known)
+    pack(members, packing, keys)
 }
 
 /// The text that packed attributes may refer to.
@@ -69,8 +68,9 @@ fn known_by(attributes: &Attributes) -> Vec<u8> {
 fn pack(
     members: Value,
     packing: Packing,
-    known: &[u8],
+    keys: &Attributes,
 ) -> Result<(Attributes, Vec<String>), Problem> {
+    let known = if packing.keyed { known_by(keys) } else { Vec::new() };
     let Value::Object(members) = members else {
         return Err(Problem::internal("an item to be packed is no JSON object"));
     };
@@ -89,27 +89,34 @@ fn pack(
     let mut bytes = serde_json::to_vec(&packed).map_err(Problem::internal)?;
     bytes.extend_from_slice(text.as_bytes());
     let mut all: Attributes = serde_dynamo::to_item(plain).map_err(Problem::internal)?;
-    all.insert(PACKED.to_owned(), AttributeValue::B(Blob::new(deflate_after(known, &bytes)?)));
+    all.insert(PACKED.to_owned(), AttributeValue::B(Blob::new(deflate_after(&known, &bytes)?)));
     Ok((all, absent.collect()))
 }
 
-/// Reads an item from attributes, packed or not. Packed members are read from their JSON in one pass,
-/// without an intermediate value.
-pub(super) fn read<T: DeserializeOwned>(mut attributes: Attributes) -> Result<T, Problem> {
+/// The packed members as JSON with the text behind it, and the members next to them. It is no part of [`read`], which is
+/// compiled for each type.
+fn opened(mut attributes: Attributes) -> Result<(String, Vec<Made>), Problem> {
     let packed = match attributes.remove(PACKED) {
         Some(AttributeValue::B(packed)) => {
             inflate_after(&known_by(&attributes), packed.as_ref(), MAX_UNPACKED)?
         }
         _ => b"{}".to_vec(),
     };
-    let packed = std::str::from_utf8(&packed).map_err(Problem::internal)?;
+    let packed = String::from_utf8(packed).map_err(Problem::internal)?;
     let mut alongside = alongside(attributes)?;
     if packed.contains(TEXT) {
         let text =
-            text(packed)?.filter(|(name, _)| alongside.iter().all(|(other, _)| other != name));
+            text(&packed)?.filter(|(name, _)| alongside.iter().all(|(other, _)| other != name));
         alongside.extend(text);
     }
-    let mut packed = serde_json::Deserializer::from_str(packed);
+    Ok((packed, alongside))
+}
+
+/// Reads an item from attributes, packed or not. Packed members are read from their JSON in one pass,
+/// without an intermediate value.
+pub(super) fn read<T: DeserializeOwned>(attributes: Attributes) -> Result<T, Problem> {
+    let (packed, alongside) = opened(attributes)?;
+    let mut packed = serde_json::Deserializer::from_str(&packed);
     T::deserialize(Joined { packed: &mut packed, alongside: &alongside }).map_err(Problem::internal)
 }
 
