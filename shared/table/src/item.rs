@@ -201,7 +201,7 @@ pub(crate) fn attributes<T: Item>(item: &T) -> Result<Attributes, Problem> {
 }
 
 /// The attributes of an item's key, and of its keys in indexes.
-fn keys_of(key: Key, indexes: Vec<(Index, Key)>) -> Attributes {
+fn keys_of(key: &Key, indexes: Vec<(Index, Key)>) -> Attributes {
     let mut keys = key.attributes();
     for (index, key) in indexes {
         let (pk, sk) = index.key_names();
@@ -215,7 +215,7 @@ fn keys_of(key: Key, indexes: Vec<(Index, Key)>) -> Attributes {
 ///
 /// DynamoDB distinguishes an absent attribute from a NULL one; conditions and sparse indexes need the former.
 pub(crate) fn written<T: Item>(item: &T) -> Result<(Attributes, Vec<String>), Problem> {
-    let keys = keys_of(item.key(), item.indexes());
+    let keys = keys_of(&item.key(), item.indexes());
     let (mut all, absent) = match T::PACKING {
         None => present(serde_dynamo::to_item(item).map_err(Problem::internal)?),
         Some(packing) => packed::attributes(item, packing, &keys)?,
