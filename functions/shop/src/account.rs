@@ -162,9 +162,11 @@ async fn register(_: Navigation, visit: Visit, sent: Fields) -> Response {
     }
 }
 
-/// Ends the session. A link of another site cannot: its request is no form of this shop, and a `GET` ends it in this
-/// browser alone.
+/// Ends the session: by a form everywhere, by a link in this browser. A link of another site only leads to the account.
 async fn sign_out(method: Method, visit: Visit) -> Response {
+    if visit.is_from_elsewhere {
+        return Redirect::to("/account").into_response();
+    }
     if method == Method::POST && visit.has_session() {
         let call = visit.call_at(Method::POST, format!("{CUSTOMER}/logout")).body(json!({}));
         let _ = visit.send(call).await;

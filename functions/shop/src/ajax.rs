@@ -10,17 +10,18 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
-use http::{HeaderMap, Method};
+use http::{HeaderMap, Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::cart::Cart;
+use crate::document;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::paths::segment;
 use crate::shops::Shops;
 use crate::values::with;
 use crate::visit::{CART, Visit};
-use reply::{Form, Reply};
+use reply::Reply;
 
 /// The routes.
 pub(crate) fn routes() -> Router<Arc<Shops>> {
@@ -68,7 +69,7 @@ async fn product(
         Ok(product) => {
             let product = crate::pages::product_json(&visit, &product);
             let body = if is_wrapped.is_some() { json!({ "product": product }) } else { product };
-            reply::json(&visit, &body)
+            document::json(StatusCode::OK, &body)
         }
         Err(fault) => reply::error(&fault),
     }
@@ -116,8 +117,8 @@ async fn add(visit: Visit, fields: Fields) -> Response {
 async fn add_by_form(visit: Visit, fields: Fields) -> Result<Response, Response> {
     match added(&visit, &fields).await {
         Ok((cart, _)) => {
-            let to = Form(&fields).return_to("/cart");
-            Ok(visit.with_cookie(Redirect::to(&to).into_response(), CART, &cart.opened.written()))
+            let to = Redirect::to(fields.path("return_to").unwrap_or("/cart"));
+            Ok(visit.with_cookie(to.into_response(), CART, &cart.opened.written()))
         }
         Err(fault) => Err(fault.into_response()),
     }
@@ -132,14 +133,18 @@ async fn change(visit: Visit, fields: Fields) -> Response {
 
 async fn change_by_form(visit: Visit, fields: Fields) -> Result<Redirect, Response> {
     let done = change::line(&visit, &fields).await;
-    done.map(|_| Redirect::to(&Form(&fields).return_to("/cart")))
+    done.map(|_| Redirect::to(fields.path("return_to").unwrap_or("/cart")))
         .map_err(IntoResponse::into_response)
 }
 
-/// `GET /cart/change?id=…&quantity=0`: the links by which themes without scripts remove a line.
+/// `GET /cart/change?id=…&quantity=0`: the links by which themes without scripts remove a line. A link of another site
+/// shows the cart.
 async fn change_by_link(visit: Visit) -> Result<Redirect, Response> {
-    let query = visit.location.split_once('?').map(|(_, query)| query.to_owned());
-    change_by_form(visit, Fields::of_query(query.unwrap_or_default().as_bytes())).await
+    if visit.is_from_elsewhere {
+        return Ok(Redirect::to("/cart"));
+    }
+    let fields = Fields::of_query(visit.query().as_bytes());
+    change_by_form(visit, fields).await
 }
 
 async fn update(visit: Visit, fields: Fields) -> Response {
@@ -152,12 +157,10 @@ async fn update(visit: Visit, fields: Fields) -> Response {
 /// `POST /cart`: the cart page's own form, whose buttons are `update` and `checkout`.
 async fn submit(visit: Visit, fields: Fields) -> Result<Redirect, Response> {
     change::all(&visit, &fields).await.map_err(IntoResponse::into_response)?;
-    let to = if fields.has("checkout") {
-        "/checkout".to_owned()
-    } else {
-        Form(&fields).return_to("/cart")
-    };
-    Ok(Redirect::to(&to))
+    if fields.has("checkout") {
+        return Ok(Redirect::to("/checkout"));
+    }
+    Ok(Redirect::to(fields.path("return_to").unwrap_or("/cart")))
 }
 
 async fn clear(visit: Visit, fields: Fields) -> Response {

@@ -2,7 +2,7 @@
 
 use axum::extract::Path;
 use axum::response::{IntoResponse, Redirect, Response};
-use http::{HeaderMap, HeaderName, Method, StatusCode, header};
+use http::{HeaderMap, HeaderName, StatusCode, header};
 
 use crate::fault::Fault;
 use crate::paths::segment;
@@ -18,15 +18,6 @@ const FORWARDED: [(&str, HeaderName); 3] = [
 /// `GET /assets/{sha256}/{name}`: the name is for people and for scripts that import each other.
 pub(crate) async fn theme_file(
     Path((sha256, _)): Path<(String, String)>,
-    headers: HeaderMap,
-    visit: Visit,
-) -> Result<Response, Fault> {
-    file(&visit, &format!("/theme/files/{}", segment(&sha256)), &headers).await
-}
-
-/// `GET /assets/{sha256}`.
-pub(crate) async fn theme_file_unnamed(
-    Path(sha256): Path<String>,
     headers: HeaderMap,
     visit: Visit,
 ) -> Result<Response, Fault> {
@@ -70,7 +61,7 @@ async fn file(visit: &Visit, path: &str, headers: &HeaderMap) -> Result<Response
         return Err(Fault::of(StatusCode::FORBIDDEN, "forbidden", detail));
     }
     // A page has dozens of files, which browsers and shared caches keep: they are not its visitor's cost.
-    let mut call = visit.call(Method::GET, path).free();
+    let mut call = visit.public(path).free();
     for (name, key) in FORWARDED {
         let value = headers.get(key).and_then(|value| value.to_str().ok());
         call = call.header(name, value.map(str::to_owned));

@@ -28,6 +28,14 @@ impl Cart {
         self.lines().is_empty()
     }
 
+    /// Whether something is missing or wrong at this place of the cart.
+    pub(crate) fn names(&self, pointer: &str) -> bool {
+        let all =
+            |member: &str| self.json.get(member).and_then(Value::as_array).into_iter().flatten();
+        all("missing").any(|missing| missing == pointer)
+            || all("faults").any(|fault| text(fault, "pointer") == pointer)
+    }
+
     /// The id of the line that a theme names by its key, by its variant, or by its place from 1.
     pub(crate) fn line(&self, named: &str) -> Option<&Value> {
         let has = |line: &&Value, member: &str| text(line, member) == named;
@@ -155,6 +163,11 @@ impl Visit {
     pub(crate) async fn patch_cart(&self, cart: &Cart, body: Value) -> Result<Cart, Fault> {
         self.cart_call(Method::PATCH, &cart.opened, "", Some(body)).await
     }
+}
+
+/// The number of units of a line, of a cart or an order.
+pub(crate) fn quantity_of(line: &Value) -> u64 {
+    line.get("quantity").and_then(Value::as_u64).unwrap_or_default()
 }
 
 /// A line of a cart as a request sends it.

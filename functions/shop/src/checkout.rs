@@ -24,7 +24,7 @@ use crate::frame::Navigation;
 use crate::notices::Notices;
 use crate::shops::Shops;
 use crate::values::{text, with};
-use crate::visit::{CART, ORDER, Opened, Visit};
+use crate::visit::{ORDER, Opened, Visit};
 use fields::Act;
 use offers::{Offers, rates};
 use view::Checkout;
@@ -138,17 +138,18 @@ async fn with_code(
     Ok(cart)
 }
 
-/// Chooses the cheapest rate where none is chosen, or where the chosen one is none for this address.
+/// Chooses the cheapest rate where the cart says that it lacks one, or that the chosen one is none for its address.
 async fn with_rate(visit: &Visit, cart: Cart) -> Result<Cart, Fault> {
+    if !cart.names("/shipping_rate_id") {
+        return Ok(cart);
+    }
     let Ok(rates) = rates(visit, &cart).await else { return Ok(cart) };
-    let chosen = text(&cart.json, "shipping_rate_id");
-    let is_offered = rates.iter().any(|rate| text(rate, "id") == chosen);
     match rates.first() {
-        Some(first) if !is_offered => {
+        Some(first) => {
             let body = json!({"shipping_rate_id": text(first, "id")});
             visit.adjust_cart(&cart, body).await
         }
-        _ => Ok(cart),
+        None => Ok(cart),
     }
 }
 
@@ -191,9 +192,8 @@ fn placed(visit: &Visit, placed: &Value) -> Response {
     let needs_payment = placed.get("payment_required").and_then(Value::as_bool).unwrap_or(false);
     let to = if needs_payment { format!("/orders/{id}/pay") } else { format!("/orders/{id}") };
     let opened = Opened { id, token: Some(text(placed, "order_token").to_owned()) };
-    let response = visit.with_cookie(see_other(&to), ORDER, &opened.written());
     // The cart's cookie stays: a second press of the button finds its order.
-    visit.with_cookie(response, CART, &visit.cart().map(|cart| cart.written()).unwrap_or_default())
+    visit.with_cookie(see_other(&to), ORDER, &opened.written())
 }
 
 async fn style() -> Response {

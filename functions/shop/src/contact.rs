@@ -46,8 +46,7 @@ pub(crate) async fn submit(visit: Visit, sent: Fields) -> Result<Response, Fault
     }
     let call = visit.call(Method::POST, &format!("/forms/{name}"));
     visit.send(call.body(json!({ "fields": fields }))).await?;
-    let wanted = sent.text("return_to").filter(|to| crate::paths::is_path(to));
-    let back = wanted.unwrap_or(back).split(['?', '#']).next().unwrap_or("/");
+    let back = sent.path("return_to").unwrap_or(back).split(['?', '#']).next().unwrap_or("/");
     Ok(Redirect::to(&format!("{back}?{kind}_posted=true")).into_response())
 }
 

@@ -1,8 +1,9 @@
-//! The documents of the platform's own pages in a shop: their head, and their headers.
+//! The documents of a shop that no theme writes: the head and the headers of the platform's own pages, and JSON.
 
-use axum::response::Response;
-use http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
 use maud::{DOCTYPE, Markup, html};
+use serde_json::Value;
 
 /// The path of the style sheet.
 pub(crate) const STYLE: &str = "/checkout/style.css";
@@ -61,4 +62,14 @@ pub(crate) fn with_headers(mut response: Response) -> Response {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     response
+}
+
+/// JSON that nobody keeps.
+pub(crate) fn json(status: StatusCode, body: &Value) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "application/json; charset=utf-8"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (status, headers, body.to_string()).into_response()
 }

@@ -8,6 +8,7 @@ use http::{StatusCode, header};
 use serde_json::Value;
 
 use crate::fault::Fault;
+use crate::paths::is_path;
 
 /// The largest body, in bytes.
 const LARGEST: usize = 256 << 10;
@@ -23,12 +24,12 @@ impl<S: Send + Sync> FromRequest<S> for Fields {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Fault> {
         let (parts, body) = request.into_parts();
-        let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        let kind = kind.unwrap_or_default().to_ascii_lowercase();
         let sent = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let sent = sent.unwrap_or_default();
+        let kind = sent.to_ascii_lowercase();
         let bytes = to_bytes(body, LARGEST).await.map_err(|_| too_large())?;
         let fields = if kind.starts_with("multipart/form-data") {
-            let parts = parts_of(sent.unwrap_or_default(), bytes).await?;
+            let parts = parts_of(sent, bytes).await?;
             let texts = parts.into_iter().filter(|part| !part.is_file);
             Self(
                 texts
@@ -95,6 +96,11 @@ impl Fields {
     /// The last value of a name, trimmed; none if it is blank.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.get(name).map(str::trim).filter(|text| !text.is_empty())
+    }
+
+    /// The path of this shop that a name has; none for another site's address.
+    pub(crate) fn path(&self, name: &str) -> Option<&str> {
+        self.text(name).filter(|to| is_path(to))
     }
 
     /// All values of a name.

@@ -21,6 +21,7 @@ mod orders;
 mod page_cache;
 mod pages;
 mod paths;
+mod preview;
 mod seo;
 mod shops;
 mod theme_cache;
@@ -62,7 +63,6 @@ pub fn router_over(app: App, api: Router) -> Router {
         .merge(orders::routes())
         .merge(account::routes())
         .route("/assets/{sha256}/{name}", get(assets::theme_file))
-        .route("/assets/{sha256}", get(assets::theme_file_unnamed))
         .route("/media/{id}", get(assets::media))
         .route("/favicon.ico", get(assets::favicon))
         .route("/shared/{name}", get(assets::shared))

@@ -19,10 +19,11 @@ use serde_json::{Map, Value};
 use shop_theme::{Data, Limits, Page, Rendered};
 
 use crate::cart::Cart;
+use crate::document::json;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::page_cache::KeptPage;
-use crate::paths::is_path;
+use crate::preview;
 use crate::shops::Shops;
 use crate::visit::{PREVIEW, Visit};
 
@@ -54,7 +55,7 @@ pub(crate) async fn show(
             }
             respond::page(&visit, status, &page, &headers)
         }
-        Ok(Shown::Json(json)) => respond::json(&json),
+        Ok(Shown::Json(sections)) => json(StatusCode::OK, &Value::Object(sections)),
         Ok(Shown::Elsewhere(path)) => Redirect::to(&path).into_response(),
         Err(fault) => respond::fault(&visit, fault),
     }
@@ -73,9 +74,9 @@ enum Shown {
 async fn begin_preview(visit: &Visit, token: &str) -> Response {
     let path = visit.location.split('?').next().unwrap_or("/");
     if !token.is_empty()
-        && let Err(fault) = theme::ensure_preview(visit, token).await
+        && let Err(fault) = preview::session(&visit.shops.app, visit.store(), token).await
     {
-        return fault.into_response();
+        return Fault::from(fault).into_response();
     }
     visit.with_cookie(Redirect::to(path).into_response(), PREVIEW, token)
 }
@@ -97,11 +98,11 @@ async fn page(visit: &Visit, query: &Fields) -> Result<Shown, Fault> {
         let (status, html) = plain::page(visit, &wanted).await?;
         return Ok(Shown::Html(status, html));
     };
-    let page = wanted.load(visit, query).await?;
+    let (page, carts) = tokio::join!(wanted.load(visit, query), data::of_visitor(visit));
+    let page = page?;
     let status =
         if matches!(page, Page::NotFound) { StatusCode::NOT_FOUND } else { StatusCode::OK };
-    let cart = visit.load_cart().await?;
-    let data = data::load(visit, &theme, &page, cart.as_ref()).await?;
+    let data = data::load(visit, &theme, &page, carts?).await?;
     let ids = query.sections();
     if !ids.is_empty() {
         let rendered =
@@ -136,27 +137,29 @@ async fn page(visit: &Visit, query: &Fields) -> Result<Shown, Fault> {
 
 /// `POST /localization`: a shop has one country and language so far; the form leads back.
 pub(crate) async fn localize(_: Visit, sent: Fields) -> Redirect {
-    let back = sent.text("return_to").filter(|to| is_path(to)).unwrap_or("/");
-    Redirect::to(back)
+    Redirect::to(sent.path("return_to").unwrap_or("/"))
+}
+
+/// What a cart's JSON is made from, for a page at this location.
+pub(crate) async fn cart_data(visit: &Visit, at: &str, cart: Option<&Cart>) -> Data {
+    data::of_cart(visit, at, cart).await
 }
 
 /// The cart as themes' scripts read it.
-pub(crate) async fn cart_json(visit: &Visit, cart: Option<&Cart>) -> Value {
-    let data = data::of_cart(visit, cart).await;
-    shop_theme::cart_json(&data.cart, &data)
+pub(crate) fn cart_json(data: &Data) -> Value {
+    shop_theme::cart_json(&data.cart, data)
 }
 
-/// Renders sections of the page at a path, after a cart has changed.
+/// Renders sections of the page at a location, with the data of a cart that has changed.
 pub(crate) async fn sections(
     visit: &Visit,
     at: &str,
-    ids: &[String],
-    cart: Option<&Cart>,
+    ids: Vec<String>,
+    carts: Data,
 ) -> Option<Map<String, Value>> {
     let (path, query) = at.split_once('?').unwrap_or((at, ""));
     let theme = theme::of(visit).await.ok()??;
     let page = Wanted::of(path).load(visit, &Fields::of_query(query.as_bytes())).await.ok()?;
-    let data: Data = data::load(visit, &theme, &page, cart).await.ok()?;
-    let ids = ids.to_vec();
+    let data = data::load(visit, &theme, &page, carts).await.ok()?;
     blocking(move || shop_theme::sections(&theme, page, &data, &ids, Limits::default())).await.ok()
 }

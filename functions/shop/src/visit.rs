@@ -17,7 +17,9 @@ use serde_json::Value;
 
 use crate::api::{Answer, Call};
 use crate::fault::Fault;
+use crate::form::Fields;
 use crate::paths::segment;
+use crate::preview;
 use crate::shops::Shops;
 
 /// The cookie of a cart: its id and its token.
@@ -39,6 +41,8 @@ pub(crate) struct Visit {
     pub(crate) location: String,
     cookies: Vec<Cookie<'static>>,
     client: Option<ClientIp>,
+    /// Whether a page of another site has sent the visitor here.
+    pub(crate) is_from_elsewhere: bool,
 }
 
 /// A cart or an order, and the token that opens it.
@@ -77,22 +81,22 @@ impl FromRequestParts<Arc<Shops>> for Visit {
         let location = parts.uri.path_and_query().map_or("/", |all| all.as_str()).to_owned();
         ensure_own(&parts.method, &parts.headers, &host).map_err(IntoResponse::into_response)?;
         let cookies = cookies(&parts.headers);
-        let is_preview = cookies.iter().any(|cookie| cookie.name() == PREVIEW)
-            || parts.uri.query().is_some_and(|query| query.contains("preview_token="));
         let name = subdomain(shops, &host).await.map_err(IntoResponse::into_response)?;
-        let found = if is_preview {
-            any_store(&shops.app, &name).await
-        } else {
-            open_store(&shops.app, &name).await
+        let found = match open_store(&shops.app, &name).await {
+            Err(closed) => previewed(shops, &name, parts.uri.query(), &cookies).await.ok_or(closed),
+            open => open,
         };
         let open = found.map_err(|problem| Fault::from(problem).into_response())?;
         if let Some(now) = open.moved_to(&name).filter(|_| parts.method == Method::GET) {
-            let to = format!("{}://{now}{}", shops.scheme, host.trim_start_matches(&*name));
+            let domain = host.strip_prefix(&*name).unwrap_or_default();
+            let to = format!("{}://{now}{domain}", shops.scheme);
             return Err(Redirect::permanent(&format!("{to}{location}")).into_response());
         }
         let client = parts.extensions.get::<ClientIp>().copied();
         let origin = format!("{}://{host}", shops.scheme);
-        Ok(Self { shops: Arc::clone(shops), open, origin, location, cookies, client })
+        let is_from_elsewhere = is_from_elsewhere(&parts.headers);
+        let shops = Arc::clone(shops);
+        Ok(Self { shops, open, origin, location, cookies, client, is_from_elsewhere })
     }
 }
 
@@ -110,6 +114,28 @@ async fn subdomain(shops: &Shops, host: &str) -> Result<String, Fault> {
     let host = Host::of(name).ok_or_else(no_shop)?;
     let found = subdomain_of(&shops.app, &host).await?;
     found.map(String::from).ok_or_else(no_shop)
+}
+
+/// A store that is not open, for who has the token of a preview of it. For anybody else it does not exist.
+async fn previewed(
+    shops: &Shops,
+    name: &str,
+    query: Option<&str>,
+    cookies: &[Cookie<'static>],
+) -> Option<Arc<OpenStore>> {
+    let query = Fields::of_query(query.unwrap_or_default().as_bytes());
+    let kept = cookies.iter().find(|cookie| cookie.name() == PREVIEW).map(Cookie::value);
+    let token = query.text("preview_token").or(kept)?;
+    let store = any_store(&shops.app, name).await.ok()?;
+    preview::session(&shops.app, &store.store, token).await.ok()?;
+    Some(store)
+}
+
+/// Whether a browser says that a page of another site leads here, as by a link or a picture. What it opens may show
+/// something, and must change nothing.
+fn is_from_elsewhere(headers: &HeaderMap) -> bool {
+    let site = headers.get("sec-fetch-site").and_then(|site| site.to_str().ok());
+    site.is_some_and(|site| !matches!(site, "same-origin" | "none"))
 }
 
 fn no_shop() -> Fault {
@@ -194,19 +220,28 @@ impl Visit {
 
     /// A call of the storefront's routes, at a path below the storefront, by this visitor.
     pub(crate) fn call(&self, method: Method, path: &str) -> Call {
-        let base = format!("/v1/storefront/{}", segment(self.store().subdomain.as_str()));
-        self.call_at(method, format!("{base}{path}"))
+        self.call_at(method, self.below(path)).header("x-service-preview-token", self.preview())
+    }
+
+    /// A call of any path of the family, by this visitor.
+    pub(crate) fn call_at(&self, method: Method, path: String) -> Call {
+        let session = self.cookie(SESSION).map(|token| format!("Bearer {token}"));
+        self.anonymous(method, path).header("authorization", session)
+    }
+
+    /// A call of what everybody may see. Without credentials it is answered from the response cache.
+    pub(crate) fn public(&self, path: &str) -> Call {
+        self.anonymous(Method::GET, self.below(path))
             .header("x-service-preview-token", self.preview())
     }
 
-    /// A call of any path of the family.
-    pub(crate) fn call_at(&self, method: Method, path: String) -> Call {
-        let session = self.cookie(SESSION).map(|token| format!("Bearer {token}"));
+    fn anonymous(&self, method: Method, path: String) -> Call {
         let locale = self.store().locale.to_string();
-        Call::new(method, path)
-            .client(self.client)
-            .header("authorization", session)
-            .header("x-service-locale", Some(locale))
+        Call::new(method, path).client(self.client).header("x-service-locale", Some(locale))
+    }
+
+    fn below(&self, path: &str) -> String {
+        format!("/v1/storefront/{}{path}", segment(self.store().subdomain.as_str()))
     }
 
     /// As [`Visit::get`], charged to the visitor's budget: once a page, and for each search.
@@ -214,15 +249,15 @@ impl Visit {
     /// # Errors
     /// The problem of the answer.
     pub(crate) async fn get_charged(&self, path: &str) -> Result<Value, Fault> {
-        Ok(self.own_urls(&self.send(self.call(Method::GET, path)).await?))
+        Ok(self.own_urls(&self.send(self.public(path)).await?))
     }
 
-    /// Reads JSON below the storefront, as a part of a page. URLs of the API's images and files become those of this shop.
+    /// Reads JSON below the storefront, as a part of a page. URLs of the API's images become those of this shop.
     ///
     /// # Errors
     /// The problem of the answer.
     pub(crate) async fn get(&self, path: &str) -> Result<Value, Fault> {
-        Ok(self.own_urls(&self.send(self.call(Method::GET, path).free()).await?))
+        Ok(self.own_urls(&self.send(self.public(path).free()).await?))
     }
 
     /// Sends a call.
@@ -233,7 +268,7 @@ impl Visit {
         self.shops.api.send(call).await
     }
 
-    /// The JSON of an answer, with the API's URLs of images and files replaced by those of this shop, which need no
+    /// The JSON of an answer, with the API's URLs of images replaced by those of this shop, which need no
     /// other origin.
     pub(crate) fn own_urls(&self, answer: &Answer) -> Value {
         let text = String::from_utf8_lossy(&answer.bytes);
@@ -247,13 +282,10 @@ impl Visit {
 
     fn own_text(&self, text: &str) -> String {
         let base = &*self.shops.app.config.base_url;
-        let mut text = text.to_owned();
-        for name in [self.store().subdomain.as_str(), self.store().id.as_str()] {
-            let api = format!("{base}/v1/storefront/{name}");
-            text = text.replace(&format!("{api}/media/"), "/media/");
-            text = text.replace(&format!("{api}/theme/files/"), "/assets/");
-        }
-        text
+        let names = [self.store().subdomain.as_str(), self.store().id.as_str()];
+        names.iter().fold(text.to_owned(), |text, name| {
+            text.replace(&format!("{base}/v1/storefront/{name}/media/"), "/media/")
+        })
     }
 
     /// A response header that sets a cookie, which no script reads and no other site's form sends.

@@ -37,8 +37,7 @@ pub async fn serve(routes: Routes) -> Result<(), Error> {
 
 /// Serves a family whose requests mostly need no table; nothing is prefetched.
 pub async fn serve_unconnected(routes: Routes) -> Result<(), Error> {
-    let app = start();
-    run(routes, app).await
+    serve_requests(routes.into_router(start())).await
 }
 
 /// The service of a function that is not invoked by HTTP requests, connected to its table.
@@ -69,10 +68,6 @@ pub async fn serve_router(router: impl FnOnce(App) -> Router) -> Result<(), Erro
         tracing::warn!(%cause, "prefetch of the verification keys failed");
     }
     serve_requests(router(app)).await
-}
-
-async fn run(routes: Routes, app: App) -> Result<(), Error> {
-    serve_requests(routes.into_router(app)).await
 }
 
 async fn serve_requests(router: Router) -> Result<(), Error> {

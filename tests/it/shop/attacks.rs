@@ -1,7 +1,7 @@
 //! What others try: another site's form, a theme's script, a forged address.
 
 use reqwest::Method;
-use support::json;
+use support::{PASSWORD, Shopper, json};
 
 use super::shop;
 
@@ -19,6 +19,39 @@ async fn a_form_of_another_site_changes_nothing() {
     }
     let cart = browser.fetch("/cart.js").await.expect(200).json();
     assert_eq!(cart["item_count"], 1);
+}
+
+#[tokio::test]
+async fn a_link_of_another_site_changes_nothing() {
+    let (market, mut browser) = shop().await;
+    let shopper = Shopper::register(&market.gateway, &market.store).await;
+    let sign_in = [("email", &*shopper.email), ("password", PASSWORD)];
+    browser.submit("/account/login", &sign_in).await.expect(200);
+    let variant = market.stock(1_000, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    let remove = "/cart/change?line=1&quantity=0";
+    for path in [remove, "/cart/clear", "/account/logout"] {
+        let link = browser.request(Method::GET, path).header("sec-fetch-site", "cross-site");
+        browser.send(link, path).await.expect(303);
+        assert!(browser.cookies.contains_key("shop_session"), "{path}");
+        let cart = browser.fetch("/cart.js").await.expect(200).json();
+        assert_eq!(cart["item_count"], 1, "{path}");
+    }
+    // A link of the shop's own page does.
+    let link = browser.request(Method::GET, remove).header("sec-fetch-site", "same-origin");
+    browser.send(link, remove).await.expect(303);
+    assert_eq!(browser.fetch("/cart.js").await.expect(200).json()["item_count"], 0);
+}
+
+#[tokio::test]
+async fn a_preview_of_nonsense_shows_no_closed_shop() {
+    let (market, browser) = shop().await;
+    let draft = market.merchant.open_store().await;
+    let mut visitor = browser.at(&market.host_of(&draft.subdomain));
+    for path in ["/", "/?preview_token=no", "/account/login", "/robots.txt", "/cart.js"] {
+        visitor.cookies.insert("shop_preview".to_owned(), "nonsense".to_owned());
+        visitor.open(path).await.expect(404).lacks(draft.view["name"].as_str().unwrap());
+    }
 }
 
 #[tokio::test]

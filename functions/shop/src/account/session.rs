@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use crate::fault::Fault;
 use crate::form::Fields;
-use crate::paths::is_path;
 use crate::values::with;
 use crate::visit::{SESSION, Visit};
 
@@ -15,8 +14,8 @@ pub(super) const CUSTOMER: &str = "/v1/storefront/customer";
 
 /// Where a sign-in leads.
 pub(super) fn target(fields: &Fields) -> String {
-    let wanted = fields.text("return_to").or_else(|| fields.text("checkout_url"));
-    wanted.filter(|to| is_path(to)).unwrap_or("/account").to_owned()
+    let wanted = fields.path("return_to").or_else(|| fields.path("checkout_url"));
+    wanted.unwrap_or("/account").to_owned()
 }
 
 pub(super) fn to_sign_in(visit: &Visit) -> Response {

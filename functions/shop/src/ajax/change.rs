@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Map, Value, json};
 
-use crate::cart::{Cart, line_input};
+use crate::cart::{Cart, line_input, quantity_of};
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::paths::segment;
@@ -27,7 +27,7 @@ pub(super) async fn line(visit: &Visit, fields: &Fields) -> Result<Option<Cart>,
     let line = found.ok_or_else(no_line)?;
     let quantity: u64 = match fields.text("quantity") {
         Some(text) => text.parse().map_err(|_| no_line())?,
-        None => line.get("quantity").and_then(Value::as_u64).unwrap_or(1),
+        None => quantity_of(line),
     };
     let mut properties = fields.within("properties").peekable();
     if properties.peek().is_some() {
@@ -37,8 +37,7 @@ pub(super) async fn line(visit: &Visit, fields: &Fields) -> Result<Option<Cart>,
         let key = text(line, "id");
         let lines = cart.lines().iter().map(|other| {
             let is_it = text(other, "id") == key;
-            let count = other.get("quantity").and_then(Value::as_u64).unwrap_or(1);
-            let input = line_input(other, if is_it { quantity } else { count });
+            let input = line_input(other, if is_it { quantity } else { quantity_of(other) });
             if is_it { with(input, "properties", Value::Object(properties.clone())) } else { input }
         });
         let lines: Vec<Value> =
@@ -89,11 +88,7 @@ pub(super) async fn all(visit: &Visit, fields: &Fields) -> Result<Option<Cart>, 
 
 /// All lines with the quantities of `updates`: by key or variant, or one a line in the cart's order.
 fn quantities(cart: &Cart, fields: &Fields) -> Result<Option<Vec<Value>>, Fault> {
-    let mut wanted: Vec<u64> = cart
-        .lines()
-        .iter()
-        .map(|line| line.get("quantity").and_then(Value::as_u64).unwrap_or(1))
-        .collect();
+    let mut wanted: Vec<u64> = cart.lines().iter().map(quantity_of).collect();
     let mut is_changed = false;
     for (place, (name, value)) in fields.within("updates").enumerate() {
         let quantity: u64 = value.trim().parse().map_err(|_| no_line())?;

@@ -1,14 +1,15 @@
 //! The answers of the Ajax API.
 
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Map, Value, json};
+use shop_theme::Data;
 
 use crate::cart::Cart;
+use crate::document;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::pages;
-use crate::paths::is_path;
 use crate::visit::{CART, Visit};
 
 /// An answer with a cart, and the sections that a theme renders anew.
@@ -34,48 +35,38 @@ impl<'a> Reply<'a> {
 
     /// Answers with the cart.
     pub(super) async fn cart(self, cart: Option<&Cart>) -> Response {
-        let body = pages::cart_json(self.visit, cart).await;
-        self.finish(body, cart).await
+        let data = pages::cart_data(self.visit, &self.at, cart).await;
+        self.finish(pages::cart_json(&data), data, cart).await
     }
 
     /// Answers with the lines of these variants.
     pub(super) async fn lines(self, cart: &Cart, ids: &[Value], is_several: bool) -> Response {
-        let whole = pages::cart_json(self.visit, Some(cart)).await;
-        let items = whole.get("items").and_then(Value::as_array).cloned().unwrap_or_default();
+        let data = pages::cart_data(self.visit, &self.at, Some(cart)).await;
+        let items = pages::cart_json(&data)
+            .get("items")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default();
         let is_added = |item: &Value| ids.iter().any(|id| item.get("variant_id") == Some(id));
         let mut added: Vec<Value> = items.into_iter().filter(is_added).collect();
         let body =
             if is_several { json!({ "items": added }) } else { added.pop().unwrap_or_default() };
-        self.finish(body, Some(cart)).await
+        self.finish(body, data, Some(cart)).await
     }
 
-    async fn finish(self, mut body: Value, cart: Option<&Cart>) -> Response {
+    async fn finish(self, mut body: Value, data: Data, cart: Option<&Cart>) -> Response {
         if !self.sections.is_empty()
             && let Some(members) = body.as_object_mut()
         {
-            let rendered = pages::sections(self.visit, &self.at, &self.sections, cart).await;
+            let rendered = pages::sections(self.visit, &self.at, self.sections, data).await;
             members.insert("sections".to_owned(), rendered.map_or(Value::Null, Value::Object));
         }
-        let response = json(self.visit, &body);
+        let response = document::json(StatusCode::OK, &body);
         match cart {
             Some(cart) => self.visit.with_cookie(response, CART, &cart.opened.written()),
             None => response,
         }
     }
-}
-
-/// JSON that nobody keeps.
-pub(crate) fn json(_: &Visit, body: &Value) -> Response {
-    of_status(StatusCode::OK, body)
-}
-
-fn of_status(status: StatusCode, body: &Value) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, "application/json; charset=utf-8"),
-        (header::CACHE_CONTROL, "no-store"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    ];
-    (status, headers, body.to_string()).into_response()
 }
 
 /// A rejection, in the members that themes read.
@@ -89,7 +80,7 @@ pub(super) fn error(fault: &Fault) -> Response {
         .map(|(pointer, detail)| (pointer.clone(), Value::from(detail.as_str())))
         .collect();
     let description = fault.sentences().join(" ");
-    let mut response = of_status(
+    let mut response = document::json(
         status,
         &json!({
             "status": status.as_u16(), "message": "Cart Error", "description": description,
@@ -115,15 +106,4 @@ pub(super) fn no_variant() -> Fault {
 /// A request about a line that the cart has not.
 pub(super) fn no_line() -> Fault {
     Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "not_found", "no valid id or line parameter")
-}
-
-/// Where a form leads afterwards.
-pub(super) struct Form<'a>(pub(super) &'a Fields);
-
-impl Form<'_> {
-    /// A path of this shop, never another site's.
-    pub(super) fn return_to(&self, otherwise: &str) -> String {
-        let wanted = self.0.text("return_to").filter(|to| is_path(to));
-        wanted.unwrap_or(otherwise).to_owned()
-    }
 }

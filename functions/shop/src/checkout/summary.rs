@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::cart::Cart;
+use crate::cart::{Cart, quantity_of};
 use crate::totals::totals;
 use crate::values::{money, text};
 
@@ -24,7 +24,7 @@ pub(super) fn of_cart(cart: &Cart) -> Markup {
                         @let variant = text(goods, "variant_title");
                         @if !variant.is_empty() && variant != "Default" { div.faint { (variant) } }
                         @for (name, value) in properties(line) { div.faint { (name) ": " (value) } }
-                        div.faint { "Quantity " (quantity(line)) }
+                        div.faint { "Quantity " (quantity_of(line)) }
                         @if goods.is_null() { p.error { "No longer sold. Please remove it from the cart." } }
                     }
                     div.amount { (money(goods.get("subtotal").unwrap_or(&empty))) }
@@ -38,10 +38,6 @@ pub(super) fn of_cart(cart: &Cart) -> Markup {
 fn named(goods: &Value) -> &str {
     let title = text(goods, "title");
     if title.is_empty() { "An item that is no longer sold" } else { title }
-}
-
-fn quantity(line: &Value) -> u64 {
-    line.get("quantity").and_then(Value::as_u64).unwrap_or(0)
 }
 
 /// The properties of a line that are shown: not those whose names begin with `_`, which are for the merchant.

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::shown::ShownOrder;
 use crate::address::lines_of;
+use crate::cart::quantity_of;
 use crate::frame::Page;
 use crate::totals::totals;
 use crate::values::{date, words};
@@ -133,7 +134,7 @@ fn summary(order: &Value) -> Markup {
                         strong { (text(item, "title")) }
                         @let variant = text(item, "variant_title");
                         @if !variant.is_empty() && variant != "Default" { div.faint { (variant) } }
-                        div.faint { "Quantity " (item.get("quantity").and_then(Value::as_u64).unwrap_or(0)) }
+                        div.faint { "Quantity " (quantity_of(item)) }
                     }
                     div.amount { (money(item.get("subtotal").unwrap_or(&Value::Null))) }
                 }

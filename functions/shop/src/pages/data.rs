@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
+use http::Method;
 use serde_json::{Value, json};
 use shop_theme::{Data, Page, Posted, Theme};
 
@@ -22,8 +23,9 @@ fn list(page: &Value) -> Vec<Value> {
     page.get("data").and_then(Value::as_array).cloned().unwrap_or_default()
 }
 
-/// What every page has without asking.
-pub(super) fn bare(visit: &Visit) -> Data {
+/// What every page has without asking. Its location is the path with its query.
+fn bare(visit: &Visit, location: &str) -> Data {
+    let (path, query) = location.split_once('?').unwrap_or((location, ""));
     let store = visit.store();
     Data {
         store: json!({
@@ -31,8 +33,8 @@ pub(super) fn bare(visit: &Visit) -> Data {
             "subdomain": store.subdomain, "country": store.country,
         }),
         origin: visit.origin.clone(),
-        path: visit.path().to_owned(),
-        query: Fields::of_query(visit.query().as_bytes()).pairs().to_vec(),
+        path: path.to_owned(),
+        query: Fields::of_query(query.as_bytes()).pairs().to_vec(),
         now_ms: visit.shops.app.clock.now().millis(),
         ..Data::default()
     }
@@ -40,12 +42,21 @@ pub(super) fn bare(visit: &Visit) -> Data {
 
 /// A product as themes' scripts read it.
 pub(crate) fn product_json(visit: &Visit, product: &Value) -> Value {
-    shop_theme::product_json(product, &bare(visit))
+    shop_theme::product_json(product, &bare(visit, &visit.location))
+}
+
+/// The data of the visitor's own cart, for the page that is asked for.
+///
+/// # Errors
+/// 503.
+pub(super) async fn of_visitor(visit: &Visit) -> Result<Data, Fault> {
+    let cart = visit.load_cart().await?;
+    Ok(of_cart(visit, &visit.location, cart.as_ref()).await)
 }
 
 /// What a cart's JSON is made from.
-pub(super) async fn of_cart(visit: &Visit, cart: Option<&Cart>) -> Data {
-    let mut data = bare(visit);
+pub(super) async fn of_cart(visit: &Visit, location: &str, cart: Option<&Cart>) -> Data {
+    let mut data = bare(visit, location);
     if let Some(cart) = cart {
         data.cart = cart.json.clone();
         data.products = products_of(visit, cart).await;
@@ -72,7 +83,7 @@ pub(super) async fn products_by_id(visit: &Visit, ids: &[&str]) -> Result<Vec<Va
     Ok(found.into_iter().map(|product| visit.with_own_urls(&product)).collect())
 }
 
-/// Loads what a page needs.
+/// Loads what a page needs, beside what it has of the cart.
 ///
 /// # Errors
 /// 429, 503.
@@ -80,14 +91,14 @@ pub(super) async fn load(
     visit: &Visit,
     theme: &Theme,
     page: &Page,
-    cart: Option<&Cart>,
+    carts: Data,
 ) -> Result<Data, Fault> {
     let names = shop_theme::references(theme, page);
-    let (store, menus, known, carts) = tokio::join!(
+    let (store, menus, known, customer) = tokio::join!(
         visit.get_charged(""),
         visit.get("/navigation?limit=50"),
         visit.get("/collections?limit=100"),
-        of_cart(visit, cart),
+        customer(visit),
     );
     let (menus, known) = (list(&menus?), list(&known?));
     let is_named = |collection: &&Value| names.collections.contains(text(collection, "handle"));
@@ -110,7 +121,7 @@ pub(super) async fn load(
         }
     }
     let mut data =
-        Data { store: store?, menus, collections, texts, header: header(visit), ..carts };
+        Data { store: store?, menus, collections, texts, customer, header: header(visit), ..carts };
     data.products.extend(products);
     if let Page::Product(product) = page {
         data.recommendations =
@@ -123,11 +134,16 @@ pub(super) async fn load(
     data.form = posted;
     let page = data.query.iter().find(|(name, _)| name == "page");
     data.page = page.and_then(|(_, number)| number.parse().ok()).unwrap_or(1);
-    if visit.has_session() {
-        let me = visit.call_at(http::Method::GET, "/v1/storefront/customer/me".to_owned());
-        data.customer = visit.send(me).await.map(|answer| answer.json()).unwrap_or_default();
-    }
     Ok(data)
+}
+
+/// The signed-in customer; null for anybody else.
+async fn customer(visit: &Visit) -> Value {
+    if !visit.has_session() {
+        return Value::Null;
+    }
+    let call = visit.call_at(Method::GET, "/v1/storefront/customer/me".to_owned());
+    visit.send(call.free()).await.map(|answer| answer.json()).unwrap_or_default()
 }
 
 async fn products_in(visit: &Visit, collection: &Value) -> Vec<Value> {

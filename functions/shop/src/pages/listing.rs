@@ -45,7 +45,13 @@ pub(super) async fn of_collection(
     };
     let tagged = tag.map(|tag| format!("&tag={}", segment(tag))).unwrap_or_default();
     let listing = load(visit, &format!("{filter}{tagged}"), query).await?;
-    Ok(Listing { collection, ..listing })
+    // Of a list that goes on, a manual collection says how many products it has.
+    let goes_on = listing.total > Some(listing.products.len());
+    let is_whole = tag.is_none() && !filters::is_active(query);
+    let counted = collection.get("products_count").and_then(Value::as_u64);
+    let counted = counted.and_then(|count| usize::try_from(count).ok());
+    let total = counted.filter(|_| goes_on && is_whole).max(listing.total);
+    Ok(Listing { collection, total, ..listing })
 }
 
 /// The results of a search.

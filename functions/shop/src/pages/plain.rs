@@ -6,6 +6,7 @@ use serde_json::Value;
 use shop_theme::Page;
 
 use super::wanted::Wanted;
+use crate::cart::quantity_of;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::frame::Page as Frame;
@@ -134,7 +135,7 @@ async fn cart(visit: &Visit) -> Result<Markup, Fault> {
                                 div { strong { (text(goods, "title")) } " " span.faint { (text(goods, "variant_title")) } }
                                 label.hidden for=(id) { "Quantity" }
                                 input id=(id) name="updates[]" type="number" min="0" style="width: 6rem"
-                                    value=(line.get("quantity").and_then(Value::as_u64).unwrap_or(0));
+                                    value=(quantity_of(line));
                                 div.amount { (money(goods.get("subtotal").unwrap_or(&Value::Null))) }
                             }
                         }

@@ -2,7 +2,6 @@
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use serde_json::{Map, Value};
 
 use crate::fault::Fault;
 use crate::page_cache::KeptPage;
@@ -66,24 +65,9 @@ fn with_headers(mut response: Response, caching: &'static str) -> Response {
     response
 }
 
-/// Rendered sections.
-pub(super) fn json(sections: &Map<String, Value>) -> Response {
-    any_json(&Value::Object(sections.clone()))
-}
-
 /// One section alone.
 pub(super) fn section(html: String) -> Response {
     with_headers(html.into_response(), "no-store")
-}
-
-/// JSON that nobody keeps.
-pub(super) fn any_json(body: &Value) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, "application/json; charset=utf-8"),
-        (header::CACHE_CONTROL, "no-store"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    ];
-    (headers, body.to_string()).into_response()
 }
 
 /// A page that cannot be shown. A preview that is over ends.

@@ -1,11 +1,13 @@
 //! Suggestions while somebody types, and recommendations beside a product, as themes' scripts ask for them.
 
 use axum::response::{IntoResponse, Response};
+use http::StatusCode;
 use serde_json::{Value, json};
 use shop_theme::{Limits, Listing, Page};
 
 use super::rendering::blocking;
 use super::{data, respond, theme};
+use crate::document;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::paths::segment;
@@ -52,8 +54,8 @@ pub(crate) async fn suggest(visit: Visit) -> Response {
 async fn section(visit: &Visit, page: Page, id: String, related: Vec<Value>) -> Response {
     let rendered = async {
         let theme = theme::of(visit).await?.ok_or_else(Fault::not_found)?;
-        let cart = visit.load_cart().await?;
-        let mut data = data::load(visit, &theme, &page, cart.as_ref()).await?;
+        let carts = data::of_visitor(visit).await?;
+        let mut data = data::load(visit, &theme, &page, carts).await?;
         if !related.is_empty() {
             data.recommendations = related;
         }
@@ -79,7 +81,7 @@ pub(crate) async fn suggest_json(visit: Visit) -> Response {
             let results = json!({
                 "products": products, "collections": [], "pages": [], "articles": [], "queries": [],
             });
-            respond::any_json(&json!({"resources": {"results": results}}))
+            document::json(StatusCode::OK, &json!({"resources": {"results": results}}))
         }
         Err(fault) => fault.into_response(),
     }
@@ -106,5 +108,5 @@ pub(crate) async fn recommend(visit: Visit) -> Response {
     }
     let products: Vec<Value> =
         related.iter().map(|product| data::product_json(&visit, product)).collect();
-    respond::any_json(&json!({ "products": products }))
+    document::json(StatusCode::OK, &json!({ "products": products }))
 }

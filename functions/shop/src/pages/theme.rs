@@ -3,17 +3,15 @@
 use std::sync::Arc;
 
 use catalogue::blob::pinned::BlobRef;
-use primitives::problem::Problem;
 use serde_json::{Map, Value};
 use services::Services;
 use shop_theme::{File, Theme};
 use themes::contents::{Contents, StoredFile};
-use themes::preview::Token;
 use themes::published;
-use themes::session::PreviewSession;
 use themes::settings::Content;
 
 use crate::fault::Fault;
+use crate::preview;
 use crate::theme_cache::ThemeFiles;
 use crate::visit::Visit;
 
@@ -44,7 +42,7 @@ pub(super) async fn of(visit: &Visit) -> Result<Option<Theme>, Fault> {
 async fn release(visit: &Visit) -> Result<Option<Arc<(BlobRef, Content)>>, Fault> {
     let (services, store): (&Services, _) = (&visit.shops.app, visit.store());
     if let Some(token) = visit.preview() {
-        let session = preview(visit, token).await?;
+        let session = preview::session(services, store, token).await?;
         return Ok(Some(Arc::new((session.contents, session.content))));
     }
     let Some(live) = &store.live_theme else { return Ok(None) };
@@ -57,23 +55,6 @@ async fn release(visit: &Visit) -> Result<Option<Arc<(BlobRef, Content)>>, Fault
     let release = Arc::new((live.contents, live.content));
     known.insert(key, Arc::clone(&release));
     Ok(Some(release))
-}
-
-async fn preview(visit: &Visit, token: &str) -> Result<PreviewSession, Fault> {
-    let services: &Services = &visit.shops.app;
-    let keys = services.secrets.keys().await?;
-    let now = services.clock.now();
-    let token =
-        Token::verify(token, &keys.previews, &visit.store().id, now).map_err(Problem::from)?;
-    Ok(PreviewSession::of(services, &token).await?)
-}
-
-/// Ensures that a token opens a preview of this shop.
-///
-/// # Errors
-/// `invalid_or_expired_token`, `preview_expired`, 503.
-pub(super) async fn ensure_preview(visit: &Visit, token: &str) -> Result<(), Fault> {
-    preview(visit, token).await.map(drop)
 }
 
 async fn files(visit: &Visit, place: &BlobRef) -> Result<ThemeFiles, Fault> {
