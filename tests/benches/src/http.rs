@@ -78,6 +78,7 @@ impl Reply {
 #[derive(Debug)]
 pub struct Connection {
     address: String,
+    host: String,
     stream: Option<BufReader<TcpStream>>,
     line: String,
 }
@@ -85,7 +86,17 @@ pub struct Connection {
 impl Connection {
     /// A connection to this address, opened at the first request.
     pub fn to(address: &str) -> Self {
-        Self { address: address.to_owned(), stream: None, line: String::new() }
+        Self::of_host(address, address)
+    }
+
+    /// The same, for requests to this host.
+    pub fn of_host(address: &str, host: &str) -> Self {
+        Self {
+            address: address.to_owned(),
+            host: host.to_owned(),
+            stream: None,
+            line: String::new(),
+        }
     }
 
     /// Sends a request and reads the response.
@@ -99,7 +110,7 @@ impl Connection {
         };
         let body = input.body.as_ref().map(Value::to_string).unwrap_or_default();
         let mut head =
-            format!("{} {} HTTP/1.1\r\nhost: {}\r\n", input.method, input.path, self.address);
+            format!("{} {} HTTP/1.1\r\nhost: {}\r\n", input.method, input.path, self.host);
         for (name, value) in &input.headers {
             write!(head, "{name}: {value}\r\n")?;
         }

@@ -48,11 +48,13 @@ impl Work {
     }
 }
 
-/// The API under load.
+/// The API or a shop under load.
 #[derive(Clone)]
 pub struct Target {
-    /// The API's host and port.
+    /// The address and port that are connected to.
     pub address: String,
+    /// The host and port that are requested.
+    pub host: String,
     /// The unused client networks.
     pub networks: Arc<Networks>,
     /// Requests so far, of all kinds.
@@ -70,7 +72,7 @@ pub struct Client {
 impl Target {
     /// A new client.
     pub fn client(&self) -> Client {
-        let connection = Connection::to(&self.address);
+        let connection = Connection::of_host(&self.address, &self.host);
         Client { target: self.clone(), connection, network: String::new(), left: 0 }
     }
 }

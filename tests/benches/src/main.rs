@@ -123,7 +123,11 @@ async fn reads(report: &Report<'_>) -> Result<(), AnyError> {
     for work in work::reads() {
         report.row(&work, 1).await?;
     }
-    report.memory("after these reads")
+    report.memory("after these reads")?;
+    for work in work::pages() {
+        report.row_of(&report.system.shop, &work, 1).await?;
+    }
+    report.memory("after these pages")
 }
 
 async fn deliveries(report: &Report<'_>, watched: &mut Watched<'_>) -> Result<(), AnyError> {

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::load::{Measured, Work, closed};
+use crate::load::{Measured, Target, Work, closed};
 use crate::system::System;
 use benches::AnyError;
 
@@ -15,7 +15,7 @@ pub const LONG: Duration = Duration::from_secs(2);
 
 /// The table of requests.
 pub struct Report<'a> {
-    system: &'a System,
+    pub system: &'a System,
     /// The text that the names of printed rows contain.
     only: String,
 }
@@ -37,10 +37,19 @@ impl<'a> Report<'a> {
 
     /// Measures and prints one row, `times` as long as other rows.
     pub async fn row(&self, work: &Arc<Work>, times: u32) -> Result<(), AnyError> {
+        self.row_of(&self.system.target, work, times).await
+    }
+
+    /// The same, of requests to this host.
+    pub async fn row_of(
+        &self,
+        target: &Target,
+        work: &Arc<Work>,
+        times: u32,
+    ) -> Result<(), AnyError> {
         if !self.shows(work.name) {
             return Ok(());
         }
-        let target = &self.system.target;
         let mut client = target.client();
         // The second request finds the caches filled.
         client.send(work).await?;

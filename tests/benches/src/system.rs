@@ -19,6 +19,8 @@ const PATIENCE: Duration = Duration::from_mins(2);
 const RESTORED: Duration = Duration::from_millis(100);
 /// The beginning of its greeting, which it prints when it listens.
 const GREETING: &str = "The API is at http://";
+/// The beginning of the line that names its shop.
+const SHOP: &str = "The demo store sells at http://";
 
 /// A running `local`. Dropping it kills the process and removes its directory.
 pub struct System {
@@ -26,6 +28,8 @@ pub struct System {
     data: PathBuf,
     /// The API.
     pub target: Target,
+    /// The demo store's shop.
+    pub shop: Target,
     /// The time from its start to its first response, with the creation of its demo store.
     pub start: Duration,
 }
@@ -45,11 +49,14 @@ impl System {
             .stderr(Stdio::inherit())
             .kill_on_drop(true)
             .spawn()?;
-        let address = loop {
+        let (address, shop) = loop {
             let said = fs::read_to_string(&log)?;
-            let line = said.lines().find_map(|line| line.strip_prefix(GREETING));
-            if let Some(address) = line {
-                break address.trim().to_owned();
+            let find = |start| {
+                let line = said.lines().find_map(|line| line.strip_prefix(start));
+                line.map(|rest| rest.trim().trim_end_matches('/').to_owned())
+            };
+            if let Some(found) = find(GREETING).zip(find(SHOP)) {
+                break found;
             }
             if begun.elapsed() > PATIENCE {
                 return Err("it does not start".into());
@@ -60,8 +67,10 @@ impl System {
         health.success("health")?;
         let start = begun.elapsed();
         let networks = Arc::new(Networks::default());
-        let target = Target { address, networks, asked: Arc::default() };
-        Ok(Self { process, data, target, start })
+        let target = Target { host: address.clone(), address, networks, asked: Arc::default() };
+        let port = shop.rsplit(':').next().unwrap_or_default();
+        let shop = Target { address: format!("127.0.0.1:{port}"), host: shop, ..target.clone() };
+        Ok(Self { process, data, target, shop, start })
     }
 
     /// The endpoints of its emulators, by the SDKs' environment variables.

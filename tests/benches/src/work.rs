@@ -47,6 +47,20 @@ pub fn reads() -> Vec<Arc<Work>> {
     ]
 }
 
+/// Pages of the demo store's shop. A page is kept for two seconds for each query, so that one with a query of
+/// its own is rendered.
+pub fn pages() -> Vec<Arc<Work>> {
+    let kept = |path: &'static str| move |_| Input::get(path);
+    let read = |path: &'static str| move |number| Input::get(format!("{path}visit={number}"));
+    vec![
+        Work::new("shop: home page", 50, read("/?")),
+        Work::new("shop: home page, cached", 50, kept("/")),
+        Work::new("shop: collection", 50, read("/collections/all?")),
+        Work::new("shop: product", 50, read("/products/linen-napkins-set-of-four?")),
+        Work::new("shop: search", 25, read("/search?q=linen&")),
+    ]
+}
+
 /// A sign-in with a password.
 pub fn sign_in() -> Arc<Work> {
     let input = json!({"email": MERCHANT.0, "password": MERCHANT.1});
