@@ -12,5 +12,6 @@ mod purchases;
 mod races;
 mod releases;
 mod sale;
+mod sections;
 mod shopify;
 mod unverified_purchases;

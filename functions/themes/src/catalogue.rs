@@ -1,6 +1,8 @@
 //! The catalogue of themes, and the installed themes of a store.
 
 use ::catalogue::blob::pinned::BlobRef;
+use std::collections::BTreeMap;
+
 use axum::extract::State;
 use callers::{IfStoreNamed, MemberOrPublic, StoreAccess};
 use core_types::fields;
@@ -27,6 +29,7 @@ use themes::entitlement::Entitlement;
 use themes::installed::InstalledThemeView;
 use themes::manifest::{Slug, Version};
 use themes::schema::{BlockType, Group, SectionType, ThemeInfo};
+use themes::settings::Sections;
 use themes::theme::{Theme, ThemeAccess, ThemeStatus, ThemeVersion, ThemeView, VersionView};
 use themes::theme_license::ThemeLicense;
 
@@ -248,13 +251,18 @@ pub struct SchemaView {
     sections: Vec<SectionType>,
     /// The block types that every section can allow.
     blocks: Vec<BlockType>,
+    /// The sections of the theme's JSON templates but the home page's, by the template's name: `product`.
+    templates: BTreeMap<String, Sections>,
+    /// The sections of the theme's section groups, by the group's name: `header-group`.
+    section_groups: BTreeMap<String, Sections>,
     /// The languages of the theme's texts, the default first.
     locales: Vec<String>,
 }
 
 /// `GET /v1/themes/{slug}/schema` (`getThemeSchema`): Get the settings schema of a theme.
 ///
-/// Returns the settings, sections and blocks of a version of a theme. The `ETag` is the digest of the
+/// Returns the settings, sections and blocks of a version of a theme, and the sections that its templates and section
+/// groups have to begin with. The `ETag` is the digest of the
 /// version's contents.
 ///
 /// # Errors
@@ -276,6 +284,8 @@ pub async fn schema(
         settings_schema: schema.settings_schema,
         sections: schema.sections,
         blocks: schema.blocks,
+        templates: schema.templates,
+        section_groups: schema.section_groups,
         locales: schema.locales,
     };
     Ok(Json::new(&view).tagged(&place.sha256))

@@ -27,7 +27,7 @@ use themes::finding::Finding;
 use themes::installed::InstalledThemeView;
 use themes::manifest::{Slug, Version};
 use themes::published::ThemeRelease;
-use themes::settings::{self, Content, MAX_CONTENT, SectionOrBlock, UnvalidatedContent};
+use themes::settings::{self, Content, MAX_CONTENT, SectionOrBlock, Sections, UnvalidatedContent};
 
 use crate::on_store::{OnStore, take};
 
@@ -107,7 +107,8 @@ pub async fn get(
     })
 }
 
-/// A whole draft. Omitted settings get their defaults; omitted sections are none.
+/// A whole draft. Omitted settings get their defaults; omitted sections are none; omitted templates, section groups
+/// and static sections are as the theme has them.
 #[request]
 #[derive(Debug, Clone)]
 pub struct DraftRequest {
@@ -117,22 +118,36 @@ pub struct DraftRequest {
     sections: Option<AnyJson<BTreeMap<String, SectionOrBlock>>>,
     /// The order of the sections.
     order: Option<AnyJson<Vec<String>>>,
+    /// The sections of other templates, by the template's name: `product`, or `product.gift` for an alternative
+    /// to it.
+    templates: Option<AnyJson<BTreeMap<String, Sections>>>,
+    /// The sections of section groups, by the group's name: `header-group`.
+    section_groups: Option<AnyJson<BTreeMap<String, Sections>>>,
+    /// Sections that a layout or template places by their type, by that type: `header`.
+    static_sections: Option<AnyJson<BTreeMap<String, SectionOrBlock>>>,
     /// The version of the draft that this one replaces; or send it as `If-Match`.
     version: Option<Int<0, { i64::MAX }>>,
 }
 
 impl From<&DraftRequest> for UnvalidatedContent {
     fn from(input: &DraftRequest) -> Self {
-        let nothing = || Value::Object(Map::new());
         Self {
-            settings: input.settings.as_ref().map_or_else(nothing, |any| any.0.clone()),
-            sections: input.sections.as_ref().map_or_else(nothing, |any| any.0.clone()),
+            settings: given(input.settings.as_ref()),
+            sections: given(input.sections.as_ref()),
             order: input
                 .order
                 .as_ref()
-                .map_or_else(|| Value::Array(Vec::new()), |any| any.0.clone()),
+                .map_or_else(|| Vec::<Value>::new().into(), |any| any.0.clone()),
+            templates: given(input.templates.as_ref()),
+            section_groups: given(input.section_groups.as_ref()),
+            static_sections: given(input.static_sections.as_ref()),
         }
     }
+}
+
+/// The object, or an empty one.
+fn given<T>(object: Option<&AnyJson<T>>) -> Value {
+    object.map_or_else(|| Map::new().into(), |any| any.0.clone())
 }
 
 /// A saved draft.

@@ -85,12 +85,7 @@ pub async fn publish(
 
 /// Validates the content again, against the schema of the version that it is published with.
 fn checked(schema: &Schema, content: &Content) -> Result<Content, Problem> {
-    let part = |value: Result<Value, _>| value.map_err(Problem::internal);
-    let draft = UnvalidatedContent {
-        settings: part(serde_json::to_value(&content.settings))?,
-        sections: part(serde_json::to_value(&content.sections))?,
-        order: part(serde_json::to_value(&content.order))?,
-    };
+    let draft = UnvalidatedContent::of(content)?;
     let finding = |error: &FieldError| {
         let FieldError { pointer, violation } = error;
         json!({"pointer": pointer, "code": violation.code, "detail": violation.detail})

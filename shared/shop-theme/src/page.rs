@@ -122,7 +122,7 @@ fn main(cx: &mut Context<'_>, shop: &Arc<Shop>) -> Result<String, Finding> {
         rendered.map_err(|error| Finding::of(&error))?;
         return Ok(out);
     }
-    if shop.theme.files.contains_key(&json) {
+    if shop.theme.has_template(&json) {
         section::page(cx, shop, &name, &mut out)?;
         return Ok(out);
     }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json};
 use crate::data::{Data, Page, text};
 use crate::language::LANGUAGE;
 use crate::schema::Declared;
+use crate::section;
 use crate::shop::Shop;
 use crate::source;
 use crate::template;
@@ -65,22 +66,21 @@ pub fn references(theme: &Theme, page: &Page) -> References {
     let schema = source::json(theme, "config/settings_schema.json").and_then(Result::ok);
     let declared = Declared::of_theme(&schema.unwrap_or_default());
     declared.references(&theme.settings, &mut |kind, handle| found.add(kind, handle));
-    let is_own = theme.order.is_some() && matches!(page, Page::Index);
-    for section in theme.sections.values().filter(|_| is_own) {
-        found.add_element(theme, "sections", None, section);
-    }
     let shop = Shop::new(&LANGUAGE, (theme, page.clone(), &Data::default()));
     let of_page = format!("templates/{}.json", template::name(&shop));
-    let is_read = |path: &&String| {
-        (path.starts_with("sections/") && path.strip_suffix(".json").is_some())
-            || (**path == of_page && !is_own)
-    };
-    for path in theme.files.keys().filter(is_read) {
-        let Some(Ok(list)) = source::json(theme, path) else { continue };
+    let is_group =
+        |path: &&String| path.starts_with("sections/") && path.strip_suffix(".json").is_some();
+    let groups = theme.files.keys().filter(is_group);
+    for path in groups.chain(theme.has_template(&of_page).then_some(&of_page)) {
+        let Ok(list) = section::read(&shop, path) else { continue };
         let sections = list.get("sections").and_then(Json::as_object);
         for section in sections.into_iter().flat_map(Map::values) {
             found.add_element(theme, "sections", None, section);
         }
+    }
+    let is_alone = |(path, _): &(&String, _)| path.strip_suffix(".liquid").is_some();
+    for (_, section) in theme.placed.iter().filter(is_alone) {
+        found.add_element(theme, "sections", None, section);
     }
     found
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use liquid::{Context, Value};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use crate::block::{blocks, render, settings_of};
 use crate::globals;
@@ -30,8 +30,7 @@ struct Place<'a> {
 
 type Written = Result<(), Finding>;
 
-/// Renders the sections of a page, in their order, from a JSON template. On the home page the merchant's
-/// sections replace those of the template.
+/// Renders the sections of a page, in their order, from a JSON template.
 pub(crate) fn page(
     cx: &mut Context<'_>,
     shop: &Arc<Shop>,
@@ -49,7 +48,7 @@ pub(crate) fn page(
     if let Some((open, _)) = &wrapper {
         out.push_str(open);
     }
-    for (place, (id, placed)) in placed_in(shop, name, &list).into_iter().enumerate() {
+    for (place, (id, placed)) in placed_in(&list).into_iter().enumerate() {
         let at = Place { location: "template", index: place.saturating_add(1) };
         let id = format!("template--{}__{id}", plain_name(name));
         one(cx, shop, (&id, &placed, at), out)?;
@@ -61,20 +60,12 @@ pub(crate) fn page(
 }
 
 /// The sections of a template in their order, without disabled ones.
-fn placed_in(shop: &Shop, name: &str, list: &Json) -> Vec<(String, Arc<Json>)> {
-    let none = Map::new();
-    let own = list.get("sections").and_then(Json::as_object).unwrap_or(&none);
-    let (sections, order) = match &shop.theme.order {
-        Some(order) if name == "index" => (&shop.theme.sections, order.clone()),
-        _ => {
-            let order = crate::data::list(list, "/order").iter().filter_map(Json::as_str);
-            (own, order.map(str::to_owned).collect())
-        }
-    };
+fn placed_in(list: &Json) -> Vec<(String, Arc<Json>)> {
+    let order = crate::data::list(list, "/order").iter().filter_map(Json::as_str);
     let is_shown = |placed: &&Json| placed.get("disabled") != Some(&Json::Bool(true));
-    let placed = order.into_iter().filter_map(|id| {
-        let placed = sections.get(&id).filter(is_shown)?.clone();
-        Some((id, Arc::new(placed)))
+    let placed = order.filter_map(|id| {
+        let placed = list.get("sections")?.get(id).filter(is_shown)?.clone();
+        Some((id.to_owned(), Arc::new(placed)))
     });
     placed.collect()
 }
@@ -131,15 +122,32 @@ fn name_of(text: &str) -> String {
     text.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect()
 }
 
-fn read(shop: &Shop, path: &str) -> Result<Arc<Json>, Finding> {
-    match source::json(&shop.theme, path) {
-        Some(Ok(json)) => Ok(json),
-        Some(Err(message)) => Err(Finding::new(FindingCode::Syntax, path, &*message)),
-        None => {
+/// A JSON template or a section group, with the sections that the merchant placed in it.
+pub(crate) fn read(shop: &Shop, path: &str) -> Result<Arc<Json>, Finding> {
+    let placed = shop.theme.placed.get(path);
+    let file = source::json(&shop.theme, path).or_else(|| {
+        // An alternative that the merchant made to a template of the theme.
+        let (base, _) = placed.and_then(|_| path.split_once('.'))?;
+        source::json(&shop.theme, &format!("{base}.json"))
+    });
+    match (file, placed) {
+        (Some(Ok(json)), None) => Ok(json),
+        (Some(Ok(json)), Some(placed)) => Ok(Arc::new(with_members(&json, placed))),
+        (Some(Err(message)), _) => Err(Finding::new(FindingCode::Syntax, path, &*message)),
+        (None, Some(placed)) => Ok(Arc::clone(placed)),
+        (None, None) => {
             let message = "the theme has no such file";
             Err(Finding::new(FindingCode::MissingFile, path, message))
         }
     }
+}
+
+/// A file's object, with these members instead of its own.
+fn with_members(file: &Json, placed: &Json) -> Json {
+    let mut merged = file.as_object().cloned().unwrap_or_default();
+    let placed = placed.as_object().into_iter().flatten();
+    merged.extend(placed.map(|(name, value)| (name.clone(), value.clone())));
+    merged.into()
 }
 
 /// Renders `{% sections 'footer-group' %}`.
@@ -157,7 +165,7 @@ pub(crate) fn group(
         }
     };
     let kind = list.get("type").and_then(Json::as_str).unwrap_or(name);
-    for (place, (id, placed)) in placed_in(shop, name, &list).into_iter().enumerate() {
+    for (place, (id, placed)) in placed_in(&list).into_iter().enumerate() {
         let at = Place { location: kind, index: place.saturating_add(1) };
         one(cx, shop, (&format!("sections--{}__{id}", plain_name(name)), &placed, at), out)?;
     }
@@ -178,7 +186,7 @@ pub(crate) fn single(
 
 /// What a theme or merchant sets for a section that no template lists.
 fn alone_settings(shop: &Shop, name: &str) -> Arc<Json> {
-    if let Some(placed) = shop.theme.sections.get(name) {
+    if let Some(placed) = shop.theme.placed.get(&format!("sections/{name}.liquid")) {
         return Arc::new(with_type(placed, name));
     }
     let data = source::json(&shop.theme, "config/settings_data.json").and_then(Result::ok);
@@ -212,13 +220,14 @@ pub(crate) fn alone(
     let found = if let Some((file, key)) = of_template {
         // The section may be of another template than that of the page that was asked.
         let own = template::name(shop);
-        let names = shop.theme.files.keys().filter_map(|path| {
+        let paths = shop.theme.files.keys().chain(shop.theme.placed.keys());
+        let names = paths.filter_map(|path| {
             path.strip_prefix("templates/")?.strip_suffix(".json").map(str::to_owned)
         });
         let name = std::iter::once(own).chain(names).find(|name| plain_name(name) == file);
-        name.and_then(|name| find(shop, &format!("templates/{name}.json"), &name, key))
+        name.and_then(|name| find(shop, &format!("templates/{name}.json"), key))
     } else if let Some((file, key)) = of_group {
-        find(shop, &format!("sections/{file}.json"), file, key)
+        find(shop, &format!("sections/{file}.json"), key)
     } else {
         let path = format!("sections/{id}.liquid");
         shop.theme.files.contains_key(&path).then(|| alone_settings(shop, id))
@@ -228,9 +237,9 @@ pub(crate) fn alone(
     Ok(true)
 }
 
-fn find(shop: &Shop, path: &str, name: &str, key: &str) -> Option<Arc<Json>> {
+fn find(shop: &Shop, path: &str, key: &str) -> Option<Arc<Json>> {
     let list = read(shop, path).ok()?;
-    placed_in(shop, name, &list).into_iter().find(|(id, _)| id == key).map(|(_, placed)| placed)
+    placed_in(&list).into_iter().find(|(id, _)| id == key).map(|(_, placed)| placed)
 }
 
 fn one(

@@ -14,7 +14,7 @@ pub(crate) fn suffix(shop: &Shop) -> Option<String> {
     let asked = shop.data.parameter("view").unwrap_or(of_resource);
     let exists = |ending: &str| {
         let path = format!("templates/{}.{asked}.{ending}", shop.page.template());
-        shop.theme.files.contains_key(&path)
+        shop.theme.has_template(&path)
     };
     (!asked.is_empty() && (exists("json") || exists("liquid"))).then(|| asked.to_owned())
 }

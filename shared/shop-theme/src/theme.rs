@@ -25,11 +25,10 @@ pub struct Theme {
     pub assets: Arc<BTreeMap<String, String>>,
     /// The values of the theme's settings, by their ids.
     pub settings: Map<String, Json>,
-    /// The merchant's sections of the home page, by their ids: `{type, settings, blocks, block_order,
-    /// disabled}`.
-    pub sections: Map<String, Json>,
-    /// The sections of the home page, in their order; without it, `templates/index.json` has the order.
-    pub order: Option<Vec<String>>,
+    /// What the merchant placed instead of what a file of the theme places: `{sections, order}` of a JSON template or a
+    /// section group, by its path, such as `templates/product.json`; of a section that stands alone `{type, settings,
+    /// blocks, block_order}`, by the path of its file.
+    pub placed: BTreeMap<String, Arc<Json>>,
     /// The language of the page (RFC 5646), for `locales/<language>.json`.
     pub locale: String,
     /// The theme's name.
@@ -37,6 +36,11 @@ pub struct Theme {
 }
 
 impl Theme {
+    /// Whether the theme or the merchant has this template.
+    pub(crate) fn has_template(&self, path: &str) -> bool {
+        self.files.contains_key(path) || self.placed.contains_key(path)
+    }
+
     /// Whether a renderer reads this file. Others are only linked to.
     pub fn reads(path: &str) -> bool {
         const FOLDERS: [&str; 7] =

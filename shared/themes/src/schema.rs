@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-use crate::settings::Content;
+use crate::settings::{Content, Sections};
 
 pub(crate) mod read;
 pub(crate) mod section;
@@ -322,12 +322,38 @@ pub struct Schema {
     /// The initial content: the defaults, with `config/settings_data.json` and the sections of
     /// `templates/index.json`, validated.
     pub initial: Content,
+    /// The sections of the theme's other JSON templates, by the template's name: `product`, `customers/login`.
+    #[serde(default)]
+    pub templates: BTreeMap<String, Sections>,
+    /// The sections of the theme's section groups, by the group's name: `header-group`.
+    #[serde(default)]
+    pub section_groups: BTreeMap<String, Sections>,
 }
+
+/// The template of the home page.
+const INDEX: &str = "index";
+/// The maximum length of the suffix of an alternative template, in bytes (our choice).
+const MAX_SUFFIX: usize = 40;
 
 impl Schema {
     /// The settings of the whole theme, of all groups.
     pub fn settings(&self) -> impl Iterator<Item = &Setting> {
         self.settings_schema.iter().flat_map(|group| &group.settings)
+    }
+
+    /// Whether a draft can have sections for the template of this name: one of the theme's, or an alternative to
+    /// one, `product.gift`. The home page's own are elsewhere in the draft.
+    pub fn has_template(&self, name: &str) -> bool {
+        if self.templates.contains_key(name) {
+            return true;
+        }
+        let is_suffix = |suffix: &str| {
+            (1..=MAX_SUFFIX).contains(&suffix.len())
+                && suffix.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+        };
+        name.split_once('.').is_some_and(|(base, suffix)| {
+            (base == INDEX || self.templates.contains_key(base)) && is_suffix(suffix)
+        })
     }
 
     /// The section type of this name.

@@ -1,6 +1,6 @@
 //! The content of a theme: values of settings, validated against the schema and sanitized.
 
-use primitives::problem::{FieldError, FieldErrors};
+use primitives::problem::{FieldError, FieldErrors, Problem};
 use serde_json::Value;
 
 use crate::canonical_json::canonical;
@@ -8,7 +8,7 @@ use crate::finding::{Code, Finding};
 use crate::findings::Findings;
 use crate::schema::Schema;
 
-pub use content::{Content, SectionOrBlock};
+pub use content::{Content, SectionOrBlock, Sections};
 pub use difference::{Change, ChangeKind, Difference, difference};
 pub use upgrade::{Upgrade, upgrade};
 
@@ -29,6 +29,8 @@ mod value;
 pub const MAX_CONTENT: usize = 256 * 1024;
 /// The maximum number of sections on a page (our choice).
 pub const MAX_SECTIONS: usize = 25;
+/// The maximum number of templates, of section groups, and of static sections in a draft (our choice).
+pub const MAX_TEMPLATES: usize = 100;
 
 /// The unvalidated content of a draft, as in the request. Omitted members mean defaults for the settings,
 /// and no sections.
@@ -40,6 +42,30 @@ pub struct UnvalidatedContent {
     pub sections: Value,
     /// An array: the order of the sections.
     pub order: Value,
+    /// An object: the sections of other templates, by the template's name.
+    pub templates: Value,
+    /// An object: the sections of section groups, by the group's name.
+    pub section_groups: Value,
+    /// An object: sections that a layout or template places by their type, by that type.
+    pub static_sections: Value,
+}
+
+impl UnvalidatedContent {
+    /// Content that was valid before, perhaps for another version of the theme.
+    ///
+    /// # Errors
+    /// 500.
+    pub fn of(content: &Content) -> Result<Self, Problem> {
+        let value = |value: Result<Value, _>| value.map_err(Problem::internal);
+        Ok(Self {
+            settings: content.settings.clone().into(),
+            sections: value(serde_json::to_value(&content.sections))?,
+            order: value(serde_json::to_value(&content.order))?,
+            templates: value(serde_json::to_value(&content.templates))?,
+            section_groups: value(serde_json::to_value(&content.section_groups))?,
+            static_sections: value(serde_json::to_value(&content.static_sections))?,
+        })
+    }
 }
 
 /// Validates a draft against a schema. Returns the content, sanitized and with defaults for omitted
@@ -53,8 +79,15 @@ pub fn check(
 ) -> Result<(Content, Vec<Finding>), FieldErrors> {
     let mut validate = Validator::default();
     let settings = validate.settings(schema.settings(), &draft.settings, "/settings");
-    let (sections, order) = validate.page(schema, (&draft.sections, &draft.order), "");
-    let content = Content { settings, sections, order };
+    let Sections { sections, order } = validate.page(schema, (&draft.sections, &draft.order), "");
+    let templates =
+        validate.lists(schema, &draft.templates, "/templates", |name| schema.has_template(name));
+    let section_groups = validate.lists(schema, &draft.section_groups, "/section_groups", |name| {
+        schema.section_groups.contains_key(name)
+    });
+    let static_sections =
+        validate.static_sections(schema, &draft.static_sections, "/static_sections");
+    let content = Content { settings, sections, order, templates, section_groups, static_sections };
     if validate.field_errors.is_empty() && canonical(&content).len() > MAX_CONTENT {
         let detail = format!("Must have at most {MAX_CONTENT} bytes, with defaults.");
         validate.field_errors.push(FieldError::new("", "too_large", detail));

@@ -234,17 +234,14 @@ mod tests {
     fn installed(folder: &Folder, locale: &str) -> Theme {
         let package = package::read(&folder.zipped().unwrap()).package.unwrap();
         let content = defaults(&package.schema);
-        let Value::Object(sections) = serde_json::to_value(&content.sections).unwrap() else {
-            panic!("sections are no object");
-        };
+        let home = json!({"sections": content.sections, "order": content.order});
         let assets = folder.files.iter().filter_map(|(path, _)| path.strip_prefix("assets/"));
         let assets = assets.map(|name| (name.to_owned(), format!("/files/{name}")));
         Theme {
             files: shop_theme::files(folder.files.iter().copied()),
             assets: Arc::new(assets.collect::<BTreeMap<_, _>>()),
             settings: content.settings,
-            sections,
-            order: Some(content.order),
+            placed: [("templates/index.json".to_owned(), Arc::new(home))].into(),
             locale: locale.to_owned(),
             name: folder.slug.to_owned(),
         }

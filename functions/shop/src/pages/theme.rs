@@ -1,14 +1,15 @@
 //! The theme of a shop: its live release, or the draft of a preview. A release never changes, and is kept with its files.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use catalogue::blob::pinned::BlobRef;
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 use services::Services;
 use shop_theme::{File, Theme};
 use themes::contents::{Contents, StoredFile};
 use themes::published;
-use themes::settings::Content;
+use themes::settings::{Content, Sections};
 
 use crate::fault::Fault;
 use crate::preview;
@@ -23,20 +24,34 @@ pub(super) async fn of(visit: &Visit) -> Result<Option<Theme>, Fault> {
     let Some(release) = release(visit).await? else { return Ok(None) };
     let (place, content) = &*release;
     let ThemeFiles { files, assets, name } = files(visit, place).await?;
-    let sections = serde_json::to_value(&content.sections).map_err(|_| Fault::internal())?;
-    let sections = match sections {
-        Value::Object(sections) => sections,
-        _ => Map::new(),
-    };
     Ok(Some(Theme {
         files,
         assets,
         settings: content.settings.clone(),
-        sections,
-        order: Some(content.order.clone()),
+        placed: placed(content)?,
         locale: visit.store().locale.to_string(),
         name,
     }))
+}
+
+/// What the merchant placed, by the paths of the files whose sections it replaces.
+fn placed(content: &Content) -> Result<BTreeMap<String, Arc<Value>>, Fault> {
+    let home = json!({"sections": content.sections, "order": content.order});
+    let mut placed = BTreeMap::from([("templates/index.json".to_owned(), Arc::new(home))]);
+    let value =
+        |value: &Sections| serde_json::to_value(value).map(Arc::new).map_err(|_| Fault::internal());
+    for (folder, lists) in
+        [("templates", &content.templates), ("sections", &content.section_groups)]
+    {
+        for (name, list) in lists {
+            placed.insert(format!("{folder}/{name}.json"), value(list)?);
+        }
+    }
+    for (kind, section) in &content.static_sections {
+        let section = serde_json::to_value(section).map_err(|_| Fault::internal())?;
+        placed.insert(format!("sections/{kind}.liquid"), Arc::new(section));
+    }
+    Ok(placed)
 }
 
 async fn release(visit: &Visit) -> Result<Option<Arc<(BlobRef, Content)>>, Fault> {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{but, data, page, rendered, theme};
-use crate::{FindingCode, Limits, Page, Theme, render};
+use crate::{Data, FindingCode, Limits, Page, Theme, render};
 
 #[test]
 fn a_theme_escapes_its_output_itself() {
@@ -145,8 +145,8 @@ fn the_merchants_sections_replace_those_of_the_template() {
     let mut theme = with_hero();
     let placed = json!({"x": {"type": "hero", "settings": {"heading": "Mine", "text": "", "from": "kitchen"},
         "blocks": {"1": {"type": "button", "settings": {"to": "/a"}}}, "block_order": ["1"]}});
-    theme.sections = placed.as_object().cloned().unwrap();
-    theme.order = Some(vec!["x".to_owned()]);
+    let placed = json!({"sections": placed, "order": ["x"]});
+    theme.placed.insert("templates/index.json".into(), placed.into());
     assert_eq!(
         page(&theme).unwrap(),
         "<section id=\"shopify-section-template--index__x\" class=\"shopify-section hero\">\
@@ -155,12 +155,31 @@ fn the_merchants_sections_replace_those_of_the_template() {
 }
 
 #[test]
+fn the_merchants_sections_replace_those_of_a_group_and_make_an_alternative_template() {
+    let hero = |heading: &str| json!({"sections": {"x": {"type": "hero", "settings": {"heading": heading}}}, "order": ["x"]});
+    let mut theme = with_hero();
+    theme = but(
+        theme,
+        "",
+        &[("layout/theme.liquid", "{% sections 'group' %}{{ content_for_layout }}")],
+    );
+    theme.placed.insert("sections/group.json".into(), hero("Of the group").into());
+    theme.placed.insert("templates/index.summer.json".into(), hero("In summer").into());
+    let html = page(&theme).unwrap();
+    assert!(html.contains("<h2>Of the group</h2>") && !html.contains("In summer"), "{html}");
+    assert!(html.contains("id=\"shopify-section-sections--group__x\""), "{html}");
+    let summer = Data { query: vec![("view".into(), "summer".into())], ..data() };
+    let html = render(&theme, Page::Index, &summer, Limits::default()).unwrap().html;
+    assert!(html.contains("<h2>In summer</h2>"), "{html}");
+}
+
+#[test]
 fn layouts_have_groups_and_single_sections() {
     let mut theme = with_hero();
     let layout = "{% sections 'group' %}{% section 'hero' %}";
     theme = but(theme, "", &[("layout/theme.liquid", layout)]);
-    theme.sections =
-        json!({"hero": {"settings": {"heading": "Single"}}}).as_object().cloned().unwrap();
+    let single = json!({"settings": {"heading": "Single"}});
+    theme.placed.insert("sections/hero.liquid".into(), single.into());
     let page = page(&theme).unwrap();
     assert!(page.contains("<h2>Group</h2>") && page.contains("<h2>Single</h2>"), "{page}");
 }

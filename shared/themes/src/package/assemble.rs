@@ -1,14 +1,16 @@
 //! Builds a theme's schema and initial content from its files.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::json;
-use super::layout::{Files, ending, stem};
+use super::layout::{Files, stem};
 use crate::canonical_json::canonical;
 use crate::finding::{Code, FileFindings, Finding, below};
 use crate::findings::Findings;
 use crate::schema::{BlockType, Schema, SectionType, read, section};
-use crate::settings::{Content, MAX_CONTENT, Validator};
+use crate::settings::{Content, MAX_CONTENT, Sections, Validator};
 
 const SETTINGS_DATA: &str = "config/settings_data.json";
 const INDEX: &str = "templates/index.json";
@@ -16,6 +18,8 @@ const INDEX: &str = "templates/index.json";
 const MAX_SCHEMAS: usize = 2 << 20;
 /// The maximum size of all presets together with their defaults, in bytes (our choice).
 const MAX_PRESETS: usize = 1 << 20;
+/// The maximum size of the sections of all templates and groups together with their defaults, in bytes (our choice).
+const MAX_PAGES: usize = 1 << 20;
 /// Members of `config/settings_data.json` that are not settings: content of older themes and of apps.
 const NO_SETTINGS: &[&str] =
     &["sections", "blocks", "content_for_index", "platform_customizations"];
@@ -44,7 +48,9 @@ pub(super) fn schema(files: &Files, findings: &mut Findings) -> Schema {
         section.presets = presets;
     }
     schema.initial = initial(files, &schema, findings);
-    validate_pages(files, &schema, findings);
+    let mut bytes_left = MAX_PAGES;
+    schema.templates = pages(files, &schema, "templates", &mut bytes_left, findings);
+    schema.section_groups = pages(files, &schema, "sections", &mut bytes_left, findings);
     schema
 }
 
@@ -138,7 +144,7 @@ fn initial(files: &Files, schema: &Schema, findings: &mut Findings) -> Content {
     let mut validate = Validator::of_theme();
     let settings = validate.settings(schema.settings(), &current, &pointer);
     report_findings(validate, &mut report);
-    let (sections, order) = match value(files, INDEX, findings) {
+    let Sections { sections, order } = match value(files, INDEX, findings) {
         Some(index) => {
             let member = |name: &str| index.get(name).unwrap_or(&Value::Null);
             let mut validate = Validator::of_theme();
@@ -148,7 +154,7 @@ fn initial(files: &Files, schema: &Schema, findings: &mut Findings) -> Content {
         }
         None => Default::default(),
     };
-    let content = Content { settings, sections, order };
+    let content = Content { settings, sections, order, ..Content::default() };
     if canonical(&content).len() > MAX_CONTENT {
         let detail = format!("The theme's settings must have at most {MAX_CONTENT} bytes.");
         findings.push(Finding::new(Code::ContentTooLarge, SETTINGS_DATA, detail));
@@ -184,26 +190,41 @@ fn current(data: &Value, report: &mut FileFindings<'_>) -> (String, Value) {
     (pointer, settings.into())
 }
 
-/// Validates the pages and section groups that the editor cannot change: they are rendered, too.
-fn validate_pages(files: &Files, schema: &Schema, findings: &mut Findings) {
-    let is_page = |path: &&String| {
-        ending(path) == "json"
-            && (path.starts_with("templates/") || path.starts_with("sections/"))
-            && path.as_str() != INDEX
+/// Reads the JSON templates or the section groups in this directory, by name, without the home page.
+fn pages(
+    files: &Files,
+    schema: &Schema,
+    directory: &str,
+    bytes_left: &mut usize,
+    findings: &mut Findings,
+) -> BTreeMap<String, Sections> {
+    let named = |path: &String| {
+        let name = path.strip_prefix(directory)?.strip_prefix('/')?.strip_suffix(".json")?;
+        (path != INDEX).then(|| (path.clone(), name.to_owned()))
     };
-    let paths: Vec<&String> = files.keys().filter(is_page).collect();
-    for path in paths {
-        let Some(page) = value(files, path, findings) else { continue };
-        let mut report = FileFindings::new(path, findings);
+    let mut pages = BTreeMap::new();
+    for (path, name) in files.keys().filter_map(named) {
+        let Some(page) = value(files, &path, findings) else { continue };
+        let mut report = FileFindings::new(&path, findings);
         if !page.is_object() {
             report.say(Code::JsonShape, "", "Must be an object.");
             continue;
         }
         let member = |name: &str| page.get(name).unwrap_or(&Value::Null);
         let mut validate = Validator::of_theme();
-        validate.page(schema, (member("sections"), member("order")), "");
+        let page = validate.page(schema, (member("sections"), member("order")), "");
         report_findings(validate, &mut report);
+        match bytes_left.checked_sub(canonical(&page).len()) {
+            Some(left) => *bytes_left = left,
+            None => {
+                let detail = format!("All pages must have at most {MAX_PAGES} bytes.");
+                report.say(Code::ContentTooLarge, "", detail);
+                break;
+            }
+        }
+        pages.insert(name, page);
     }
+    pages
 }
 
 /// Reports the errors and warnings of content as findings.

@@ -33,6 +33,18 @@ pub struct SectionOrBlock {
     pub block_order: Vec<String>,
 }
 
+/// The sections of a template or of a section group.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ThemeSections")]
+pub struct Sections {
+    /// The sections, by names that the editor chooses.
+    #[serde(default)]
+    pub sections: BTreeMap<String, SectionOrBlock>,
+    /// The order of the sections.
+    #[serde(default)]
+    pub order: Vec<String>,
+}
+
 /// The content of a theme: validated and sanitized, with a value for every setting.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ThemeContent")]
@@ -43,4 +55,16 @@ pub struct Content {
     pub sections: BTreeMap<String, SectionOrBlock>,
     /// The order of the sections.
     pub order: Vec<String>,
+    /// The sections of other templates, by the template's name: `product`, `collection.sale`. One that is not here
+    /// is as the theme has it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub templates: BTreeMap<String, Sections>,
+    /// The sections of section groups, by the group's name: `header-group`. One that is not here is as the theme
+    /// has it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub section_groups: BTreeMap<String, Sections>,
+    /// The sections that a layout or template places by their type, by that type: `header`. One that is not here is
+    /// as the theme has it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub static_sections: BTreeMap<String, SectionOrBlock>,
 }

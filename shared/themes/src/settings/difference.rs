@@ -1,8 +1,11 @@
 //! Compares the schemas of two versions of a theme.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Sections;
 use crate::schema::{BlockType, Schema, SectionType, Setting};
 
 primitives::string_enum! {
@@ -26,7 +29,8 @@ primitives::string_enum! {
 #[schemars(rename = "ThemeChange")]
 pub struct Change {
     /// The changed part: `settings.color_primary`, `sections.hero`, `sections.hero.settings.heading`,
-    /// `sections.hero.blocks.slide.settings.image`, `blocks.group`.
+    /// `sections.hero.blocks.slide.settings.image`, `blocks.group`, `templates.product`,
+    /// `section_groups.header-group`.
     pub place: String,
     /// The kind of the difference.
     pub change: ChangeKind,
@@ -47,6 +51,14 @@ pub fn difference(old: &Schema, new: &Schema) -> Difference {
     compare_settings("settings", &settings(old), &settings(new), &mut changes);
     pairs("sections", &old.sections, &new.sections, |section| &section.kind, &mut changes, section);
     pairs("blocks", &old.blocks, &new.blocks, |block| &block.kind, &mut changes, block);
+    let nothing = |_: &str, _: &String, _: &String, _: &mut Vec<Change>| {};
+    for (place, old, new) in [
+        ("templates", &old.templates, &new.templates),
+        ("section_groups", &old.section_groups, &new.section_groups),
+    ] {
+        let names = |pages: &BTreeMap<String, Sections>| pages.keys().cloned().collect::<Vec<_>>();
+        pairs(place, &names(old), &names(new), |name| name, &mut changes, nothing);
+    }
     changes.sort_by(|a, b| (&a.place, a.change).cmp(&(&b.place, b.change)));
     Difference { changes }
 }

@@ -175,9 +175,16 @@ fn every_bad_setting_has_its_pointer() {
         "e": [],
     });
     let settings = json!({"color_primary": "blue", "on": 1, "gone": true});
-    let field_errors =
-        check(&schema, &UnvalidatedContent { settings, sections, order: json!(["a", "b"]) })
-            .unwrap_err();
+    let field_errors = check(
+        &schema,
+        &UnvalidatedContent {
+            settings,
+            sections,
+            order: json!(["a", "b"]),
+            ..UnvalidatedContent::default()
+        },
+    )
+    .unwrap_err();
     let mut found: Vec<(&str, &str)> = field_errors
         .iter()
         .map(|violation| (violation.pointer.as_str(), violation.violation.code))
@@ -200,7 +207,12 @@ fn every_bad_setting_has_its_pointer() {
             ("/settings/on", "invalid_type"),
         ]
     );
-    let odd = UnvalidatedContent { settings: json!([]), sections: json!(1), order: json!({}) };
+    let odd = UnvalidatedContent {
+        settings: json!([]),
+        sections: json!(1),
+        order: json!({}),
+        ..UnvalidatedContent::default()
+    };
     let pointers: Vec<String> = check(&schema, &odd)
         .unwrap_err()
         .iter()
@@ -377,6 +389,7 @@ fn an_upgrade_carries_accepted_values_and_lists_the_others() {
             "two": {"type": "hero"},
         }),
         order: json!(["one", "two"]),
+        ..UnvalidatedContent::default()
     };
     let content: Content = check(&old, &sent).unwrap().0;
     let upgrade = upgrade(&old, &new, &content);
@@ -403,10 +416,6 @@ fn an_upgrade_carries_accepted_values_and_lists_the_others() {
     assert_eq!(upgrade.content.order, ["one"]);
     assert_eq!(upgrade.content.sections["one"].block_order, ["b"]);
     let content = &upgrade.content;
-    let sent = UnvalidatedContent {
-        settings: content.settings.clone().into(),
-        sections: serde_json::to_value(&content.sections).unwrap(),
-        order: json!(content.order),
-    };
+    let sent = UnvalidatedContent::of(content).unwrap();
     assert_eq!(check(&new, &sent), Ok((content.clone(), vec![])), "what it comes to is valid");
 }

@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::validate::{Validator, block_type, weight};
-use super::{Content, Difference, MAX_CONTENT, MAX_SECTIONS, SectionOrBlock, difference, value};
+use super::{
+    Content, Difference, MAX_CONTENT, MAX_SECTIONS, SectionOrBlock, Sections, difference, value,
+};
 use crate::finding::below;
 use crate::schema::{BlockType, MAX_BLOCKS, Schema, Setting};
 
@@ -40,8 +42,14 @@ pub fn upgrade(old: &Schema, new: &Schema, content: &Content) -> Upgrade {
     let settings = migration.settings(&before, &after, &content.settings, "/settings");
     // If the values exceed the limit together with new defaults, all become the new version's.
     let settings = settings.unwrap_or_else(|| new.initial.settings.clone());
-    let (sections, order) = migration.sections(content);
-    let content = Content { settings, sections, order };
+    let Sections { sections, order } = migration.page(&content.sections, &content.order, "");
+    let templates =
+        migration.lists(&content.templates, "/templates", |name| new.has_template(name));
+    let section_groups = migration.lists(&content.section_groups, "/section_groups", |name| {
+        new.section_groups.contains_key(name)
+    });
+    let static_sections = migration.static_sections(&content.static_sections, "/static_sections");
+    let content = Content { settings, sections, order, templates, section_groups, static_sections };
     Upgrade { difference: difference(old, new), content, ..migration.upgrade }
 }
 
@@ -98,13 +106,19 @@ impl SettingsMigration<'_> {
         Some(settings)
     }
 
-    fn sections(&mut self, content: &Content) -> (BTreeMap<String, SectionOrBlock>, Vec<String>) {
+    fn page(
+        &mut self,
+        before: &BTreeMap<String, SectionOrBlock>,
+        names: &[String],
+        pointer: &str,
+    ) -> Sections {
+        let at = below(pointer, "sections");
         let mut sections = BTreeMap::new();
         let mut order = Vec::new();
         let mut counts = BTreeMap::new();
-        for name in &content.order {
-            let Some(section) = content.sections.get(name) else { continue };
-            let pointer = below("/sections", name);
+        for name in names {
+            let Some(section) = before.get(name) else { continue };
+            let pointer = below(&at, name);
             let limit = self.new.section(&section.kind).map(|kind| kind.limit.unwrap_or(u32::MAX));
             if order.len() >= MAX_SECTIONS || !is_below_limit(&mut counts, &section.kind, limit) {
                 self.upgrade.dropped.push(pointer);
@@ -117,7 +131,42 @@ impl SettingsMigration<'_> {
             sections.insert(name.clone(), section);
             order.push(name.clone());
         }
-        (sections, order)
+        Sections { sections, order }
+    }
+
+    fn lists(
+        &mut self,
+        before: &BTreeMap<String, Sections>,
+        pointer: &str,
+        is_known: impl Fn(&str) -> bool,
+    ) -> BTreeMap<String, Sections> {
+        let mut lists = BTreeMap::new();
+        for (name, Sections { sections, order }) in before {
+            let pointer = below(pointer, name);
+            if is_known(name) {
+                lists.insert(name.clone(), self.page(sections, order, &pointer));
+            } else {
+                self.upgrade.dropped.push(pointer);
+            }
+        }
+        lists
+    }
+
+    fn static_sections(
+        &mut self,
+        before: &BTreeMap<String, SectionOrBlock>,
+        pointer: &str,
+    ) -> BTreeMap<String, SectionOrBlock> {
+        let mut sections = BTreeMap::new();
+        for (kind, section) in before {
+            let pointer = below(pointer, kind);
+            if let Some(section) = self.section(section, &pointer) {
+                sections.insert(kind.clone(), section);
+            } else {
+                self.upgrade.dropped.push(pointer);
+            }
+        }
+        sections
     }
 
     fn section(&mut self, section: &SectionOrBlock, pointer: &str) -> Option<SectionOrBlock> {

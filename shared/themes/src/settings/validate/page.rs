@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::Validator;
 use crate::finding::{Code, below};
 use crate::schema::{BlockType, MAX_BLOCK_DEPTH, MAX_BLOCKS, Schema, Setting};
-use crate::settings::{MAX_SECTIONS, SectionOrBlock, value};
+use crate::settings::{MAX_SECTIONS, MAX_TEMPLATES, SectionOrBlock, Sections, value};
 
 /// The maximum length of a merchant's name for an element, in characters.
 const MAX_NAME: usize = 100;
@@ -29,13 +29,13 @@ impl Validator {
         schema: &Schema,
         (sections, order): (&Value, &Value),
         pointer: &str,
-    ) -> (BTreeMap<String, SectionOrBlock>, Vec<String>) {
+    ) -> Sections {
         let at = below(pointer, "sections");
         let mut page = BTreeMap::new();
-        let Some(given) = self.object(sections, &at) else { return (page, Vec::new()) };
+        let Some(given) = self.object(sections, &at) else { return Sections::default() };
         if given.len() > MAX_SECTIONS {
             self.violation(&at, "too_many", format!("Must have at most {MAX_SECTIONS} sections."));
-            return (page, Vec::new());
+            return Sections::default();
         }
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         for (name, section) in given {
@@ -50,7 +50,69 @@ impl Validator {
             }
         }
         let order = self.order(given, order, &below(pointer, "order"));
-        (page, order)
+        Sections { sections: page, order }
+    }
+
+    /// Validates the sections of templates or of section groups, by name.
+    pub(crate) fn lists(
+        &mut self,
+        schema: &Schema,
+        given: &Value,
+        pointer: &str,
+        is_known: impl Fn(&str) -> bool,
+    ) -> BTreeMap<String, Sections> {
+        let mut lists = BTreeMap::new();
+        let Some(given) = self.members(given, pointer) else { return lists };
+        for (name, list) in given {
+            let pointer = below(pointer, name);
+            if !is_known(name) {
+                let detail = "The theme has no such JSON file.";
+                self.violation(&pointer, "unknown_template", detail);
+                continue;
+            }
+            if !self.take(name.len()) || self.object(list, &pointer).is_none() {
+                continue;
+            }
+            let member = |name: &str| list.get(name).unwrap_or(&Value::Null);
+            let page = self.page(schema, (member("sections"), member("order")), &pointer);
+            lists.insert(name.clone(), page);
+        }
+        lists
+    }
+
+    /// Validates sections that a layout or template places by their type.
+    pub(crate) fn static_sections(
+        &mut self,
+        schema: &Schema,
+        given: &Value,
+        pointer: &str,
+    ) -> BTreeMap<String, SectionOrBlock> {
+        let mut sections = BTreeMap::new();
+        let Some(given) = self.members(given, pointer) else { return sections };
+        for (kind, section) in given {
+            let pointer = below(pointer, kind);
+            let mut section = section.clone();
+            if let Some(members) = section.as_object_mut() {
+                members.entry("type").or_insert_with(|| kind.as_str().into());
+            }
+            if section.get("type").is_some_and(|given| given != kind.as_str()) {
+                let detail = format!("Must be `{kind}`.");
+                self.violation(&below(&pointer, "type"), "unknown_section", detail);
+            } else if let Some(section) = self.section(schema, &section, &pointer) {
+                sections.insert(kind.clone(), section);
+            }
+        }
+        sections
+    }
+
+    fn members<'a>(&mut self, given: &'a Value, pointer: &str) -> Option<&'a Map<String, Value>> {
+        let given = self.object(given, pointer)?;
+        if given.len() > MAX_TEMPLATES {
+            let detail = format!("Must have at most {MAX_TEMPLATES} members.");
+            self.violation(pointer, "too_many", detail);
+            return None;
+        }
+        Some(given)
     }
 
     /// Validates one section of a page.
