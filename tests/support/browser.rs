@@ -85,6 +85,12 @@ impl Browser {
         Self { host: host.to_owned(), cookies: BTreeMap::new(), ..self.clone() }
     }
 
+    /// The same browser in another network.
+    #[must_use]
+    pub fn elsewhere(&self) -> Self {
+        Self { ip: fresh_ip().to_string(), ..self.clone() }
+    }
+
     /// The shop's name, with its port.
     pub fn host(&self) -> &str {
         &self.host

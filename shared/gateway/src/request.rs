@@ -19,7 +19,7 @@ use axum::extract::FromRequestParts;
 use bytes::Bytes;
 use deserr::ValuePointerRef;
 use http::request::Parts;
-use http::{HeaderMap, Method};
+use http::{Extensions, HeaderMap, Method};
 use serde_json::{Map, Value};
 
 pub use accept::Accept;
@@ -211,6 +211,18 @@ fn pairs(encoded: &str) -> Result<Value, Problem> {
 /// The IP address of the client, set by the server that accepted the connection.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientIp(pub IpAddr);
+
+impl ClientIp {
+    /// The client of a request. Behind a proxy that is trusted it is what that proxy says: the last entry of the last
+    /// `X-Forwarded-For`, for whatever is before it the client may have written. In a Lambda, API Gateway says
+    /// it in its event.
+    pub fn of(headers: &HeaderMap, extensions: &Extensions, trusts_proxy: bool) -> Option<Self> {
+        let forwarded = headers.get_all("x-forwarded-for").iter().next_back();
+        let last = forwarded.and_then(|list| list.to_str().ok()?.rsplit(',').next());
+        let named = last.filter(|_| trusts_proxy).and_then(|text| text.trim().parse().ok());
+        named.map(Self).or_else(|| extensions.get().copied())
+    }
+}
 
 /// The network of an address, as it is used by rate limits and stored in sessions and logs: never a whole
 /// address.

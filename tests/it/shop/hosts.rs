@@ -52,3 +52,18 @@ async fn a_shop_that_is_not_open_is_not_shown() {
     browser.at(&market.host_of(&draft.subdomain)).open("/robots.txt").await.expect(404);
     browser.open("/robots.txt").await.expect(200).shows("Disallow: /checkout");
 }
+
+#[tokio::test]
+async fn behind_a_proxy_each_network_has_a_budget_of_its_own() {
+    let (_market, mut browser) = shop().await;
+    let mut spent = false;
+    for number in 0..150 {
+        let found = browser.open(&format!("/search?q=w{number}")).await;
+        if found.status == 429 {
+            spent = true;
+            break;
+        }
+    }
+    assert!(spent, "a network's budget ends");
+    browser.elsewhere().open("/search?q=elsewhere").await.expect(200);
+}
