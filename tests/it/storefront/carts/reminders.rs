@@ -114,3 +114,24 @@ async fn nobody_is_reminded_who_does_not_accept_marketing() {
     assert!(reminders(&market, &shopper).is_empty() && reminders(&market, &other).is_empty());
     assert_eq!(cart.get().await.expect(200).int("/version"), 1);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_words_the_reminder_of_a_cart_itself() {
+    let (market, shopper) = shop().await;
+    let path = format!("/v1/stores/{}/notifications/cart_abandoned/en", market.store.id);
+    let body = "{{ items }} things wait:\n{% for line in lines %}{{ line.quantity }} of {{ line.title }}\n\
+        {% endfor %}{{ link }}";
+    // Without its link a reminder brings nothing back.
+    let without = json!({"subject": "Still there", "body": "Come back."});
+    let rejected = market.owner.put(&path).json(without).await.expect(422);
+    assert_eq!(rejected.field_errors()[0].0, "/body");
+    let text = json!({"subject": "Still there", "body": body});
+    market.owner.put(&path).json(text).await.expect(200);
+    let book = market.stock(1_000, 9).await;
+    Held::of_customer(&market, &shopper, json!({"lines": [line(&book, 2)]})).await;
+    market.gateway.advance(HOUR * 2);
+    sweep(&market).await;
+    let mails = reminders(&market, &shopper);
+    assert_eq!(mails.len(), 1, "{mails:?}");
+    assert!(mails[0].contains("2 things wait:") && mails[0].contains("2 of "), "{mails:?}");
+}
