@@ -6,14 +6,19 @@ from pathlib import Path
 
 from builds import SAM, have_build, have_local
 from machine import ROOT, VENV, WORK, Failed, afresh, need_free, process, run, until
+from shop import Browser, buy
 
 PORT = 4599
 EMULATED = f"http://127.0.0.1:{PORT}"
 STACK = "commerce-gateway"
+# The emulator has no names of one's own. So the shops' domain is its own, and the store's subdomain the id of their API:
+# the name by which the emulator knows the API is that of the store's shop.
+SHOP_DOMAIN = "execute-api.localhost"
 PARAMETERS = [
-    "Architecture=x86_64", "BaseUrl=https://api.example.com", "ShopDomain=shops.example.com",
+    "Architecture=x86_64", "BaseUrl=https://api.example.com", f"ShopDomain={SHOP_DOMAIN}",
     "MailFrom=no-reply@example.com",
 ]
+TITLE = "The Invisible Library"
 
 
 def deploy():
@@ -38,20 +43,23 @@ def deploy():
         script = Path(__file__).with_name("stack.py")
         stack = json.loads(run(log, VENV / "bin/python", script, EMULATED, STACK, template, keys))
         keys.unlink()
-        requests = smoke(stack["api"]) + at_no_shop(stack["shops"])
+        requests = at_no_shop(stack["shops"]) + smoke(stack["api"], stack["shops"])
     return (f"{stack['resources']} resources and {stack['routes']} routes, {requests} requests answered as they should; "
             f"the emulator knows no {left_out.strip()}")
 
 
-def smoke(api):
-    """Requests through the emulated API Gateway to functions, the table and the secrets."""
+def smoke(api, shops):
+    """Requests through the emulated API Gateway to functions, the table and the secrets: a merchant opens a store, and
+    somebody buys in its shop."""
     host = {"Host": api.removeprefix("http://")}
+    shop = shops.removeprefix("http://")
+    subdomain = shop.split(".")[0]
     expect(200, get("/v1/openapi.json", **host))
     expect(404, get("/v1/nothing", **host))
     expect(401, get("/v1/stores", **host))
     merchant = {
         "email": "ann@example.com", "password": "correct horse battery", "store_name": "Blue Bottle Books",
-        "subdomain": "blue-bottle-books",
+        "subdomain": subdomain,
     }
     signed_up = expect(201, get("/v1/auth/signup", merchant, **host))
     signed_in = {**host, "Authorization": f"Bearer {signed_up['session']['access_token']}"}
@@ -61,12 +69,31 @@ def smoke(api):
     expect(200, get("/v1/orders", **signed_in))
     store = f"/v1/stores/{signed_up['store']['id']}"
     expect(200, get(f"{store}/activate", {"accept_missing": ["shipping", "payments", "taxes"]}, **signed_in))
-    expect(200, get("/v1/storefront/blue-bottle-books", **host))
-    return 8
+    expect(200, get(f"/v1/storefront/{subdomain}", **host))
+    return 8 + sell(signed_in, signed_up["store"]["currency"], Browser(PORT, shop))
+
+
+def sell(merchant, currency, browser):
+    """The merchant stocks a book, somebody buys it in the shop, and the API has the order that the shop has shown."""
+    price = {"amount": 49_900, "currency": currency}
+    book = {
+        "title": TITLE, "status": "active",
+        "variants": [{"price": price, "inventory": {"levels": [{"quantity": 9}]}}],
+    }
+    made = expect(201, get("/v1/products", book, **merchant, **{"Idempotency-Key": "the-first-book-of-the-store"}))
+    order, total = buy(browser, made["variants"][0]["id"], TITLE)
+    found = expect(200, get(f"/v1/orders/{order}", **merchant))
+    sold = [(item["title"], item["quantity"]) for item in found["items"]]
+    if found["totals"]["total"]["amount"] != total or sold != [(TITLE, 2)]:
+        raise Failed(f"the shop has sold something else than two books for {total}: {found}")
+    listed = expect(200, get("/v1/orders", **merchant))["data"]
+    if [one["id"] for one in listed] != [order]:
+        raise Failed(f"there is not the one order: {listed}")
+    return 3 + browser.requests
 
 
 def at_no_shop(shops):
-    """The shops' own endpoint is no shop's name: its function says so, in a page."""
+    """Before a store has it, the name is no shop's: the function says so, in a page."""
     status, page = get("/", Host=shops.removeprefix("http://"))
     if status != 404 or b"This page does not exist" not in page:
         raise Failed(f"{status} of the shops: {page[:300]!r}")

@@ -4,6 +4,7 @@ mod accounts;
 mod attacks;
 mod carts;
 mod checkout;
+mod hostile;
 mod hosts;
 mod pages;
 

@@ -1,17 +1,21 @@
-//! Creation of deliveries, which leaves existing ones unchanged.
+//! Creation of deliveries, which leaves existing ones unchanged, with the batch that names them.
+//!
+//! A delivery is created without a due mark. So an event is published only after a batch names all of its
+//! deliveries, those that an earlier try created included.
 
 use std::collections::HashMap;
 
 use core_types::id::DeliveryId;
-use delivery::delivery::Delivery;
+use delivery::delivery::{Delivery, DeliveryBatch};
 use futures_util::stream::{self, StreamExt};
 use primitives::problem::Problem;
 use services::Services;
+use table::Puts;
 use table::item::{Item, Key};
 
 /// The number of concurrent writes of one delivery each.
 const WRITES: usize = 16;
-/// The number of deliveries that one batch looks for.
+/// The number of deliveries that one batch looks for, and names.
 const AT_ONCE: usize = 100;
 
 /// The deliveries that could not be created.
@@ -29,9 +33,24 @@ impl Failures {
     }
 }
 
-/// Creates deliveries, each by one conditional write.
+/// Creates deliveries, each by one conditional write, and the batches that name them.
 pub(crate) async fn each(services: &Services, deliveries: &[&Delivery]) -> Failures {
-    let writes: Vec<_> = deliveries
+    let mut failures = Failures::default();
+    for chunk in deliveries.chunks(AT_ONCE) {
+        let batch = batch_of(services, chunk);
+        let (named, failed) = tokio::join!(batch.create(services), one_by_one(services, chunk));
+        let named = named.and_then(|()| batch.ensure_in_time(services.clock.now()));
+        if let Err(problem) = named {
+            let all = chunk.iter().map(|delivery| (delivery.id.clone(), problem.clone()));
+            failures.0.extend(all);
+        }
+        failures.0.extend(failed);
+    }
+    failures
+}
+
+async fn one_by_one(services: &Services, chunk: &[&Delivery]) -> Vec<(DeliveryId, Problem)> {
+    let writes: Vec<_> = chunk
         .iter()
         .map(|delivery| async move {
             let made = delivery.create(services).await;
@@ -39,7 +58,12 @@ pub(crate) async fn each(services: &Services, deliveries: &[&Delivery]) -> Failu
         })
         .collect();
     let failures = stream::iter(writes).buffer_unordered(WRITES).collect::<Vec<_>>().await;
-    Failures(failures.into_iter().flatten().collect())
+    failures.into_iter().flatten().collect()
+}
+
+fn batch_of(services: &Services, chunk: &[&Delivery]) -> DeliveryBatch {
+    let ids = chunk.iter().map(|delivery| delivery.id.clone());
+    DeliveryBatch::of(ids, services.clock.now())
 }
 
 /// Creates deliveries that nobody else creates meanwhile, many in one call. Such a call has no conditions, so those
@@ -50,16 +74,21 @@ pub(crate) async fn together(services: &Services, deliveries: &[&Delivery]) -> F
     }
     let mut failures = Failures::default();
     for chunk in deliveries.chunks(AT_ONCE) {
+        let batch = batch_of(services, chunk);
         let written = match missing(services, chunk).await {
-            Ok(missing) => services.table.put_all(&missing).await,
+            Ok(missing) => services.table.put_all(with_batch(&missing, &batch)).await,
             Err(problem) => Err(problem),
         };
-        if written.is_err() {
+        if written.and_then(|()| batch.ensure_in_time(services.clock.now())).is_err() {
             // One by one, so that a delivery that can never be written fails alone.
             failures.0.extend(each(services, chunk).await.0);
         }
     }
     failures
+}
+
+fn with_batch(deliveries: &[&Delivery], batch: &DeliveryBatch) -> Puts {
+    deliveries.iter().fold(Puts::default(), |puts, delivery| puts.and(*delivery)).and(batch)
 }
 
 /// The deliveries that do not exist.

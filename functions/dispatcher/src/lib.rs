@@ -9,7 +9,7 @@
 //!   deliveries are left unchanged, and missing ones are created.
 //! - *A mail that follows from an event*: it is written in the transaction that ends the event's pending
 //!   state. Before that it is composed again; after that it exists once.
-//! - *A message that is not sent*: its delivery is in the table with a due mark, and the sweep queues it.
+//! - *A message that is not sent*: a batch in the table names its delivery, and the sweep queues it.
 //! - *The same record twice, or stream and sweep at once*: the deliveries exist and the event is no
 //!   longer pending, so marking it is rejected, which is success.
 //! - *A message twice*: the worker recognizes or claims the attempt, and records it once.
@@ -24,6 +24,7 @@
 mod cart_mails;
 mod category_drains;
 mod create;
+mod delivery_batches;
 mod jobs;
 mod order_mails;
 mod outcome;

@@ -1,5 +1,5 @@
 //! The sweep: once a minute, it processes everything whose due mark has passed, independent of stream
-//! records and messages.
+//! records and messages, and loads the batches of deliveries ([`crate::delivery_batches`]).
 //!
 //! Due marks are keys in an eventually consistent index: they only point to items. Decisions are made on
 //! the item in the table. Work that calls payment providers, which may be slow, is sent to workers
@@ -25,6 +25,7 @@ use table::outbox::{DueKind, DueMark, SHARDS, remove_mark_if_permanent};
 
 use crate::PARALLEL;
 use crate::category_drains::continue_drain;
+use crate::delivery_batches::sweep_batches;
 use crate::jobs::{JobKind, JobReport, enqueue};
 use crate::publish::publish_all;
 use crate::related_products::ChangedProducts;
@@ -130,6 +131,9 @@ pub async fn sweep(services: &Services) -> SweepReport {
             changed.extend(tally.changed);
         }
     }
+    let batches = sweep_batches(services).await;
+    report.deliveries = report.deliveries.saturating_add(batches.done);
+    report.failures = report.failures.saturating_add(batches.failed);
     changed.rebuild(services).await;
     report
 }
@@ -145,6 +149,13 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// Adds the counts of another.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.done = self.done.saturating_add(other.done);
+        self.failed = self.failed.saturating_add(other.failed);
+        self.changed.extend(other.changed);
+    }
+
     /// Counts the outcome for the item of this key, which loses its due mark after a permanent error.
     pub(crate) async fn record(
         &mut self,
@@ -249,6 +260,18 @@ async fn deliveries(services: &Services, keys: &[Key], tally: &mut Tally) -> Res
     let now = services.clock.now();
     let mut due = load::<Delivery>(services, keys, tally).await?;
     due.retain(|delivery| delivery.due_at.is_some_and(|at| at <= now) && !delivery.is_leased(now));
+    // What failed was counted, and is still due.
+    requeue(services, due, tally).await;
+    Ok(())
+}
+
+/// Gives a due mark to deliveries, or moves it, and sends their messages. Returns an error that may pass, if
+/// any of them met one and got no mark.
+pub(crate) async fn requeue(
+    services: &Services,
+    due: Vec<Delivery>,
+    tally: &mut Tally,
+) -> Option<Problem> {
     let swept = futures_util::stream::iter(due)
         .map(|delivery| async move {
             let swept = delivery.swept(services.clock.now());
@@ -259,14 +282,19 @@ async fn deliveries(services: &Services, keys: &[Key], tally: &mut Tally) -> Res
         .collect::<Vec<_>>()
         .await;
     let mut messages: Vec<(DeliveryMessage, Duration)> = Vec::new();
+    let mut transient = None;
     for (delivery, outcome) in swept {
+        transient = outcome.as_ref().err().filter(|it| !it.is_permanent()).cloned().or(transient);
         if matches!(outcome, Ok(true)) {
             let delay = delivery.delay(services.clock.now()).unwrap_or_default();
             messages.push((delivery.message(), delay));
         }
         tally.record(services, &delivery.key(), outcome).await;
     }
-    services.queue(delivery::delivery::QUEUE).send(&messages).await
+    if let Err(problem) = services.queue(delivery::delivery::QUEUE).send(&messages).await {
+        tally.count(&"messages of deliveries", Err(problem));
+    }
+    transient
 }
 
 /// Queues mails whose message was lost.

@@ -15,6 +15,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use aws_sdk_sqs::types::{
     DeleteMessageBatchRequestEntry, Message, MessageSystemAttributeName, QueueAttributeName,
 };
+use delivery::delivery::BatchPositions;
 use dispatcher::JobReport;
 use emulators::aws::REGION;
 use emulators::{AnyError, Embedded, TABLE};
@@ -309,7 +310,7 @@ async fn schedule(embedded: Arc<Embedded>, dispatcher: App, every: Duration) {
     }
 }
 
-/// Whether a due mark has passed; also true if one scan cannot tell.
+/// Whether a due mark has passed, or a batch of deliveries awaits the sweep; also true if one scan cannot tell.
 async fn is_anything_due(embedded: &Embedded, dispatcher: &App) -> bool {
     let (partition, place) = Index::Gsi3.key_names();
     let until = format!("{}#~", dispatcher.clock.now());
@@ -326,5 +327,7 @@ async fn is_anything_due(embedded: &Embedded, dispatcher: &App) -> bool {
         .limit(MARKS_AT_A_LOOK)
         .send()
         .await;
-    scanned.map_or(true, |scanned| scanned.count() > 0 || scanned.last_evaluated_key().is_some())
+    let is_marked = scanned
+        .map_or(true, |scanned| scanned.count() > 0 || scanned.last_evaluated_key().is_some());
+    is_marked || BatchPositions::is_any_due(dispatcher).await.unwrap_or(true)
 }

@@ -76,29 +76,32 @@ async fn product(
 }
 
 /// The lines that a request adds: one at the top, or several of `items`.
-fn lines(fields: &Fields) -> Vec<Value> {
+///
+/// # Errors
+/// A line without a variant, or with a quantity that is none: nothing is added then.
+fn lines(fields: &Fields) -> Result<Vec<Value>, Fault> {
     let items = fields.items("items");
     let items = if items.is_empty() { vec![fields.clone()] } else { items };
-    items.iter().filter_map(line).collect()
+    items.iter().map(line).collect()
 }
 
-fn line(fields: &Fields) -> Option<Value> {
-    let id = fields.text("id")?;
-    let quantity: u64 = fields.text("quantity").map_or(Ok(1), str::parse).unwrap_or(1);
+fn line(fields: &Fields) -> Result<Value, Fault> {
+    let id = fields.text("id").ok_or_else(reply::no_variant)?;
+    let quantity = fields.text("quantity").map_or(Ok(1), reply::quantity)?;
+    if quantity == 0 {
+        return Err(reply::no_units());
+    }
     let filled = fields.within("properties").filter(|(_, value)| !value.trim().is_empty());
     let properties: serde_json::Map<String, Value> =
         filled.map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
-    let line = json!({"variant_id": id, "quantity": quantity.max(1)});
+    let line = json!({"variant_id": id, "quantity": quantity});
     let has_properties = !properties.is_empty();
-    Some(if has_properties { with(line, "properties", Value::Object(properties)) } else { line })
+    Ok(if has_properties { with(line, "properties", Value::Object(properties)) } else { line })
 }
 
 /// Adds what a request names.
 async fn added(visit: &Visit, fields: &Fields) -> Result<(Cart, Vec<Value>), Fault> {
-    let lines = lines(fields);
-    if lines.is_empty() {
-        return Err(reply::no_variant());
-    }
+    let lines = lines(fields)?;
     let ids: Vec<Value> = lines.iter().filter_map(|line| line.get("variant_id").cloned()).collect();
     let cart = visit.add_lines(lines).await?;
     Ok((cart, ids))

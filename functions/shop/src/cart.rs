@@ -1,5 +1,6 @@
 //! The cart of a visitor: found by its cookie or by the customer's session, created with its first line.
 
+use crypto::seal;
 use http::Method;
 use serde_json::{Value, json};
 
@@ -41,6 +42,13 @@ impl Cart {
         let has = |line: &&Value, member: &str| text(line, member) == named;
         let by = |member: &str| self.lines().iter().find(|line| has(line, member));
         by("id").or_else(|| by("variant_id"))
+    }
+
+    /// A digest of what a page shows of it besides its total: which cart it is, and its lines.
+    pub(crate) fn digest(&self) -> String {
+        let lines: Vec<Value> =
+            self.lines().iter().map(|line| line_input(line, quantity_of(line))).collect();
+        seal::digest(&json!([self.opened.id, lines]).to_string())
     }
 
     /// The line at a place, from 1.

@@ -160,6 +160,11 @@ async fn place(
     sent: &Fields,
     mut notices: Notices,
 ) -> Result<Response, Fault> {
+    // Another tab may have filled the cart with other things at the same price, or begun another cart.
+    if sent.text("cart").is_some_and(|shown| shown != cart.digest()) {
+        notices.at("/lines", "The cart has changed. Please check it, and order again.");
+        return Ok(again(visit, cart, notices).await);
+    }
     let expected = sent.text("total").and_then(|total| total.parse::<i64>().ok());
     let currency = text(&cart.json, "currency");
     let mut body = json!({});
@@ -178,11 +183,15 @@ async fn place(
         Err(fault) => {
             notices.note(&fault)?;
             let cart = visit.load_cart().await?.unwrap_or_else(|| cart.clone());
-            // The next attempt is another one.
-            let sent = Fields::default();
-            Ok(page(visit, &cart, &sent, notices, StatusCode::UNPROCESSABLE_ENTITY).await)
+            Ok(again(visit, &cart, notices).await)
         }
     }
+}
+
+/// The page after an order that was not placed. The next attempt is another one, with a key of its own.
+async fn again(visit: &Visit, cart: &Cart, notices: Notices) -> Response {
+    let status = StatusCode::UNPROCESSABLE_ENTITY;
+    page(visit, cart, &Fields::default(), notices, status).await
 }
 
 /// Leads to the order: the cart is over, and the order's token opens it for this browser.

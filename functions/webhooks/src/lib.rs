@@ -10,7 +10,7 @@
 //!    messages wins (docs/platform.md §2).
 //! 2. *Send*: to a URL within 5 seconds, or 15 for a slow receiver, without redirects and with 16 KiB of
 //!    the response read (docs/platform.md §4); to a queue by one call without the SDK's retries. After a
-//!    crash here the due mark brings the delivery back, once the lease of a claimed attempt has ended. A
+//!    crash here its batch or its due mark brings the delivery back, once the lease of a claimed attempt has ended. A
 //!    claimed attempt is then recorded as `interrupted`, and the next one is made; one without a claim is made
 //!    again. The receiver may get the event twice, and recognizes it by its id: at least once.
 //! 3. *Record*: the attempt and the delivery's next state are one conditional write of one item, on

@@ -95,7 +95,8 @@ impl Audience {
             let mut receiving = self.receivers_in(event, &partition)?;
             receiving.retain(|subscription| subscription.wants(&payload));
             let made = receiving.into_iter();
-            deliveries.extend(made.map(|subscription| Delivery::new(event, subscription, now)));
+            deliveries
+                .extend(made.map(|subscription| Delivery::in_batch(event, subscription, now)));
         }
         Ok(deliveries)
     }

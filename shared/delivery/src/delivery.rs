@@ -4,12 +4,12 @@
 //! first attempt at a prompt receiver needs no other: while the queue hides its message, the message
 //! belongs to one worker. Every other attempt is claimed first, by a conditional write. However often a
 //! message comes, an attempt is recorded once (docs/platform.md §2).
-//! While the delivery is unfinished it carries a due mark at which the sweep picks it up, also if its
-//! message is lost.
+//! While a delivery is unfinished, the sweep finds it, also if its message is lost. Deliveries that an event
+//! makes are named together by a [`DeliveryBatch`], which the sweep loads once, two minutes later. One that
+//! does not end at once has a due mark of its own: from its claim, its failure, its hold, or that sweep on.
 //!
-//! The mark lies behind the lease of an attempt that begins on time, so that a claim need not move it.
 //! The list by status has an index of its own only for deliveries in trouble. So a delivery that succeeds
-//! at once costs three write units to create, and two to record its outcome.
+//! at once costs two write units to create, one to record its outcome, and its share of a batch.
 //!
 //! A replay creates another delivery of the same event, and marks the delivery that it replaces.
 //!
@@ -21,6 +21,7 @@
 //! ```
 
 mod attempt;
+mod batch;
 mod hold;
 mod message;
 mod ordering_key;
@@ -51,6 +52,7 @@ use crate::subscription::Subscription;
 pub use attempt::{
     AttemptOutcome, AttemptVerdict, AttemptView, DeliveryAttempt, OversizedResponse, StoredAttempt,
 };
+pub use batch::{BatchPositions, BatchRow, DeliveryBatch, SHARDS as BATCH_SHARDS};
 pub use hold::Hold;
 pub use message::{AttemptReadiness, DeliveryMessage};
 pub use ordering_key::{OrderingKey, OrderingPosition, head_before, wake_next};
@@ -127,7 +129,8 @@ pub struct Delivery {
     pub lease_until: Option<Timestamp>,
     /// A random value of each claim, by which a worker recognizes its own among equal ones.
     pub claim: Option<String>,
-    /// When the sweep picks it up.
+    /// When the sweep picks it up; none when it has ended, and until something happens to one that a
+    /// [`DeliveryBatch`] names.
     pub due_at: Option<Timestamp>,
     /// The last answer's status.
     pub last_status_code: Option<u16>,
@@ -217,6 +220,11 @@ impl Delivery {
         }
     }
 
+    /// As [`Delivery::new`], of a delivery that a [`DeliveryBatch`] names: it has no due mark.
+    pub fn in_batch(event: &Event, subscription: &Subscription, now: Timestamp) -> Self {
+        Self { due_at: None, ..Self::new(event, subscription, now) }
+    }
+
     /// Another delivery of the same event; `nonce` distinguishes its id from all others. It was requested
     /// on its own, so it has no ordering key and waits for no other.
     #[must_use]
@@ -254,6 +262,11 @@ impl Delivery {
         }
     }
 
+    /// Whether only its batch brings it back: it has not ended, and has no due mark.
+    pub fn is_unmarked(&self) -> bool {
+        self.due_at.is_none() && !self.status.is_final()
+    }
+
     /// Whether it is pending or being attempted.
     pub fn is_in_flight(&self) -> bool {
         matches!(self.status, DeliveryStatus::Pending | DeliveryStatus::Delivering)
@@ -264,8 +277,8 @@ impl Delivery {
         Self { updated_at: now, claim: None, version, ..self.clone() }
     }
 
-    /// The delivery with its next attempt begun. Its due mark stays: if the mark passes before the lease
-    /// has ended, the sweep leaves the delivery alone until then.
+    /// The delivery with its next attempt begun. Its due mark stays, and one without gets it at the end of the
+    /// lease: if a mark passes before, the sweep leaves the delivery alone until then.
     #[must_use]
     pub fn claimed(&self, now: Timestamp) -> Self {
         Self {

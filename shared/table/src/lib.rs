@@ -49,7 +49,7 @@ pub use permits::Permit;
 pub use query::Query;
 pub use rate_limit::Pass;
 pub use read::{Batch, ReadLimit, Scanned, WalkPosition};
-pub use write::{Change, Changed, Condition, Write};
+pub use write::{Change, Changed, Condition, Puts, Write};
 
 use primitives::clock::Clock;
 use primitives::context::Context;

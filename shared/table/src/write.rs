@@ -23,6 +23,7 @@ use primitives::clock::Timestamp;
 use primitives::problem::{Code, Problem};
 
 pub use alone::Changed;
+pub use batch::Puts;
 use condition::expression;
 pub use condition::{Change, Condition};
 

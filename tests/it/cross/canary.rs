@@ -107,7 +107,7 @@ async fn an_injected_throttle_rejects_only_the_canarys_writes() {
     // Neither its deliveries are made: they are in its lists.
     let failed = dispatcher::publish(gateway.app(), &group).await.unwrap_err();
     assert_eq!(failed.code, Code::Unavailable);
-    assert!(gateway.items("DLV#").await.is_empty());
+    assert!(gateway.items_of("delivery", "DLV#").await.is_empty());
     let path = format!("/v1/storefront/{}", store.subdomain.as_str());
     gateway.get(&path).await.expect(200);
     gateway.advance(MINUTE);

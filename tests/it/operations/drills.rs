@@ -379,6 +379,7 @@ async fn others(gateway: &Gateway) -> BTreeMap<(String, String), Value> {
         "PLC#",
         "MET#",
         "MAI#",
+        "DLV#BATCH",
         "UQ#SUB#canary-",
         "INC#",
         "OPS#",

@@ -18,7 +18,7 @@ pub const ADDRESS: [(&str, &str); 8] = [
     ("bill_choice", "same"),
 ];
 
-fn form<'a>(more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+pub fn form<'a>(more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let mut all = ADDRESS.to_vec();
     all.extend_from_slice(more);
     all

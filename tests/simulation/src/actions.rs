@@ -1,5 +1,6 @@
 //! How each step is taken.
 
+mod carts;
 mod money;
 pub(crate) mod orders;
 mod store;
@@ -30,6 +31,8 @@ impl Run<'_> {
                 }
             }
             Action::Restart => self.world.restart(),
+            Action::AddToCart { shopper, line } => self.add_to_cart(step, *shopper, *line).await,
+            Action::Cart { cart, what } => self.take_of_cart(step, *cart, what).await,
             Action::ProviderTrouble { kind } => self.world.providers.next([match kind {
                 0 => ProviderTrouble::Pending,
                 1 => ProviderTrouble::DoneButLate,

@@ -4,12 +4,13 @@
 use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName};
+use delivery::delivery::{BATCH_SHARDS, BatchPositions, DeliveryBatch};
 use emulators::TABLE;
 use emulators::aws::REGION;
-use primitives::clock::Timestamp;
+use primitives::clock::{MINUTE, Timestamp};
 use serde_json::{Value, json};
 use services::queue::QueueName;
-use table::item::Index;
+use table::item::{Index, Item, Key};
 
 use crate::client::cut;
 use crate::step::Trouble;
@@ -171,6 +172,7 @@ impl World {
             .send()
             .await;
         let items = scanned.ok().and_then(|page| page.items).unwrap_or_default();
+        let batches = self.batches().await;
         let marks = items.iter().filter_map(|item| {
             let kind = item.get(partition)?.as_s().ok()?;
             let at = item.get(place)?.as_s().ok()?;
@@ -182,7 +184,25 @@ impl World {
             });
             (!kind.starts_with("DUE#MAI")).then(|| Due { at, kind: kind.clone(), key })
         });
-        marks.collect()
+        marks.chain(batches).collect()
+    }
+
+    /// The batches of deliveries that the sweep has not passed.
+    async fn batches(&self) -> Vec<Due> {
+        let app = self.embedded.app();
+        let Ok(positions) = BatchPositions::load(app).await else { return Vec::new() };
+        let until = self.clock.now().plus(MINUTE);
+        let mut all = Vec::new();
+        for shard in BATCH_SHARDS.chars() {
+            let place = positions.place(shard);
+            let rows = DeliveryBatch::after(app, shard, place, until, BATCH).await;
+            let batches = rows.unwrap_or_default().into_iter().filter_map(|row| row.batch.ok());
+            all.extend(batches.map(|batch| {
+                let Key { pk, sk } = batch.key();
+                Due { at: batch.due_at(), kind: pk.clone(), key: [pk, sk] }
+            }));
+        }
+        all
     }
 }
 

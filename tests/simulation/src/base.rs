@@ -21,6 +21,11 @@ const EMAIL: &str = "merchant@example.com";
 const PASSWORD: &str = "correct horse battery";
 /// The prices of the products, and their units at the two locations.
 const PRODUCTS: [(i64, [i64; 2]); 3] = [(1_000, [12, 6]), (2_555, [8, 0]), (99, [60, 40])];
+/// The price of a variant, by its place.
+pub(crate) fn price(place: usize) -> Option<i64> {
+    PRODUCTS.get(place).map(|(price, _)| *price)
+}
+
 /// The gift cards' values.
 const CARDS: [i64; 3] = [700, 2_500, 40_000];
 
@@ -29,6 +34,8 @@ pub struct Base {
     pub(crate) files: Files,
     pub(crate) store: String,
     pub(crate) subdomain: &'static str,
+    /// Another open store of the same merchant.
+    pub(crate) elsewhere: &'static str,
     pub(crate) merchant: MerchantId,
     pub(crate) token: String,
     /// The variants, with their units.
@@ -50,6 +57,19 @@ struct Setup<'a> {
 }
 
 impl Setup<'_> {
+    /// Opens another store; its subdomain.
+    async fn another(&mut self, open: Value) -> Result<&'static str, AnyError> {
+        let subdomain = "elsewhere";
+        let store = json!({
+            "name": "Another Shop", "subdomain": subdomain, "currency": "INR", "country": "IN",
+        });
+        let other = self.post("/v1/stores", store).await?.text("/id");
+        let own = std::mem::replace(&mut self.store, other);
+        let activated = self.post(&format!("/v1/stores/{}/activate", self.store), open).await;
+        self.store = own;
+        activated.map(|_| subdomain)
+    }
+
     async fn done(&self, method: Method, path: &str, body: Value) -> Result<Reply, AnyError> {
         let number = self.keys.get().saturating_add(1);
         self.keys.set(number);
@@ -100,7 +120,8 @@ impl Base {
         setup.store = setup.post("/v1/stores", store).await?.text("/id");
         let path = format!("/v1/stores/{}", setup.store);
         let open = json!({"accept_missing": ["shipping", "payments", "taxes"]});
-        setup.post(&format!("{path}/activate"), open).await?;
+        setup.post(&format!("{path}/activate"), open.clone()).await?;
+        let elsewhere = setup.another(open).await?;
         let settings = json!({"privacy": {"redaction_days": 0}});
         setup.done(Method::PATCH, &format!("{path}/settings"), settings).await?;
         let tax = json!({"country": "IN", "name": "GST", "percent": "12.5"});
@@ -135,6 +156,7 @@ impl Base {
             files: directory.files()?,
             store,
             subdomain,
+            elsewhere,
             merchant,
             token,
             variants,

@@ -22,6 +22,7 @@ impl Run<'_> {
     pub(crate) async fn check(&self) {
         let books = self.books().await;
         self.check_orders(&books);
+        self.check_carts(&books).await;
         self.check_payments(&books);
         self.check_cards(&books).await;
         self.check_stock(&books).await;
@@ -84,6 +85,27 @@ impl Run<'_> {
         }
         for order in &books.orders {
             self.check_order(order);
+        }
+    }
+
+    /// Each cart has become the order that its shopper was told of, or is none, and an order is of one cart.
+    async fn check_carts(&self, books: &Books) {
+        let carts = self.model.borrow().carts.clone();
+        let mut orders = BTreeSet::new();
+        for cart in carts {
+            let (id, order) = (&cart.id, cart.order.clone().unwrap_or_default());
+            if !order.is_empty() && !orders.insert(order.clone()) {
+                self.fail(format!("carts: {order} is of {id} and of another"));
+            }
+            if !order.is_empty() && !books.orders.iter().any(|one| text(one, "/id") == order) {
+                self.fail(format!("carts: {order} of {id} is not there"));
+            }
+            let reply = self.call(self.of_cart(http::Method::GET, &cart, ""), Trouble::None).await;
+            self.world.advance(std::time::Duration::from_secs(1));
+            // It may have expired, have been deleted, or its customer's session is over.
+            if reply.is_success() && reply.text("/order_id") != order {
+                self.fail(format!("carts: {id} should be the order `{order}`: {}", reply.json));
+            }
         }
     }
 

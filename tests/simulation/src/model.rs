@@ -17,6 +17,21 @@ pub(crate) struct Placed {
     pub(crate) method: Option<Method>,
 }
 
+/// A cart.
+#[derive(Debug, Clone)]
+pub(crate) struct Cart {
+    pub(crate) id: String,
+    /// The token of a guest's.
+    pub(crate) token: String,
+    /// The session of the customer whose it has become.
+    pub(crate) session: Option<String>,
+    pub(crate) shopper: u64,
+    /// The order that it has become.
+    pub(crate) order: Option<String>,
+    /// Whether it was deleted, or became a part of another.
+    pub(crate) is_gone: bool,
+}
+
 /// A payment that was opened.
 #[derive(Debug, Clone)]
 pub(crate) struct Opened {
@@ -40,6 +55,7 @@ pub(crate) struct Card {
 
 /// What was asked for successfully so far.
 pub(crate) struct Model {
+    pub(crate) carts: Vec<Cart>,
     pub(crate) orders: Vec<Placed>,
     pub(crate) payments: Vec<Opened>,
     pub(crate) cards: Vec<Card>,
@@ -71,6 +87,7 @@ impl Model {
             value: *value,
         };
         Self {
+            carts: Vec::new(),
             orders: Vec::new(),
             payments: Vec::new(),
             cards: base.cards.iter().map(card).collect(),

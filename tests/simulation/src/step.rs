@@ -85,9 +85,34 @@ pub enum Paying {
     Twice,
 }
 
+/// What a shopper does with a cart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OfCart {
+    /// Its lines become these: variants and quantities.
+    Change(Vec<(u64, i64)>),
+    /// A code is applied, or none.
+    Code(Option<Pick>),
+    /// A gift card is to pay.
+    Card(Pick),
+    /// A customer signs in, and it becomes theirs.
+    Merge(Pick),
+    /// It is ordered from so many tabs at once, in which the button is pressed twice or not.
+    Order { method: Method, tabs: u64, is_doubled: bool },
+    /// It is ordered at a total that the shopper has made up.
+    Haggle,
+    /// It is tried at another store.
+    Elsewhere,
+    /// It is deleted.
+    Abandon,
+}
+
 /// What is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
+    /// A shopper adds to a cart: to the one that they have, or to a new one.
+    AddToCart { shopper: u64, line: (u64, i64) },
+    /// A shopper does something with a cart, which may be an order by then: the back button leads to it.
+    Cart { cart: Pick, what: OfCart },
     /// A shopper orders.
     Checkout {
         shopper: u64,
@@ -272,8 +297,9 @@ impl Action {
     fn draw(random: &mut Random) -> Self {
         let pick = random.number();
         match random.below(100) {
-            0..14 => Self::checkout(random),
-            14..25 => {
+            0..6 => Self::checkout(random),
+            6..16 => Self::of_cart(random, pick),
+            16..25 => {
                 let method = if random.chance(50) { Method::Razorpay } else { Method::Stripe };
                 Self::Open { order: pick, method }
             }
@@ -293,6 +319,30 @@ impl Action {
             72..86 => Self::of_store(random, pick),
             _ => Self::of_platform(random),
         }
+    }
+
+    fn of_cart(random: &mut Random, cart: Pick) -> Self {
+        let line = |random: &mut Random| (random.below(3), random.between(1, 4));
+        let what = match random.below(20) {
+            0..7 => {
+                let shopper = random.below(SHOPPERS);
+                return Self::AddToCart { shopper, line: line(random) };
+            }
+            7 | 8 => OfCart::Change((0..=random.below(2)).map(|_| line(random)).collect()),
+            9 => OfCart::Code(random.chance(80).then(|| random.number())),
+            10 => OfCart::Card(random.number()),
+            11 | 12 => OfCart::Merge(random.number()),
+            13 => OfCart::Haggle,
+            14 => OfCart::Elsewhere,
+            15 => OfCart::Abandon,
+            _ => {
+                let methods = [Method::Manual, Method::Razorpay, Method::Stripe];
+                let method = random.one_of(&methods).unwrap_or(Method::Manual);
+                let tabs = random.below(3).saturating_add(1);
+                OfCart::Order { method, tabs, is_doubled: random.chance(50) }
+            }
+        };
+        Self::Cart { cart, what }
     }
 
     fn of_order(random: &mut Random, order: Pick) -> Self {

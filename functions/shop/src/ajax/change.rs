@@ -10,7 +10,7 @@ use crate::paths::segment;
 use crate::values::{text, with};
 use crate::visit::Visit;
 
-use super::reply::no_line;
+use super::reply::{no_line, quantity};
 
 /// Changes one line, named by `id` (its key or its variant) or by `line`, its place from 1.
 ///
@@ -25,8 +25,8 @@ pub(super) async fn line(visit: &Visit, fields: &Fields) -> Result<Option<Cart>,
         (None, None) => None,
     };
     let line = found.ok_or_else(no_line)?;
-    let quantity: u64 = match fields.text("quantity") {
-        Some(text) => text.parse().map_err(|_| no_line())?,
+    let quantity = match fields.text("quantity") {
+        Some(text) => quantity(text)?,
         None => quantity_of(line),
     };
     let mut properties = fields.within("properties").peekable();
@@ -91,7 +91,7 @@ fn quantities(cart: &Cart, fields: &Fields) -> Result<Option<Vec<Value>>, Fault>
     let mut wanted: Vec<u64> = cart.lines().iter().map(quantity_of).collect();
     let mut is_changed = false;
     for (place, (name, value)) in fields.within("updates").enumerate() {
-        let quantity: u64 = value.trim().parse().map_err(|_| no_line())?;
+        let quantity = quantity(value)?;
         let at = if name.is_empty() {
             Some(place)
         } else {

@@ -107,3 +107,19 @@ pub(super) fn no_variant() -> Fault {
 pub(super) fn no_line() -> Fault {
     Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "not_found", "no valid id or line parameter")
 }
+
+/// A quantity as a form writes it.
+///
+/// # Errors
+/// It is not a whole number.
+pub(super) fn quantity(text: &str) -> Result<u64, Fault> {
+    let detail = "The quantity must be a whole number, written in digits from 0 to 9.";
+    let parsed = text.trim().parse();
+    parsed.map_err(|_| Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "invalid_type", detail))
+}
+
+/// A quantity of nothing to add.
+pub(super) fn no_units() -> Fault {
+    let detail = "The quantity must be at least 1.";
+    Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "out_of_range", detail)
+}

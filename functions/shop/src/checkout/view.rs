@@ -35,6 +35,7 @@ impl Checkout<'_> {
             form method="post" action="/checkout" novalidate {
                 input type="hidden" name="key" value=(self.key);
                 input type="hidden" name="total" value=(self.due());
+                input type="hidden" name="cart" value=(self.cart.digest());
                 // Enter in any field continues; it does not order.
                 button.hidden name="act" value="to:delivery" tabindex="-1" aria-hidden="true" { "Continue" }
                 (self.contact())

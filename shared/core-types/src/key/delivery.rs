@@ -85,6 +85,18 @@ pub fn timeline(tenant: &str, subject: &str, at: Timestamp, id: &EventId) -> Ind
 pub fn delivery(id: &DeliveryId) -> Key {
     Key::new(format!("DLV#{id}"), "A")
 }
+/// The partition of a shard of the batches in which deliveries are made.
+pub fn delivery_batches(shard: char) -> String {
+    format!("DLV#BATCH#{shard}")
+}
+/// A batch of deliveries that were made together; `nonce` tells it from others of the same moment.
+pub fn delivery_batch(shard: char, at: Timestamp, nonce: &str) -> Key {
+    Key::new(delivery_batches(shard), format!("{at}#{nonce}"))
+}
+/// How far the sweep has come in the batches of deliveries.
+pub fn batch_positions() -> Key {
+    Key::new("DLV#BATCH", "A")
+}
 /// A receiver's long answer to an attempt.
 pub fn recorded_answer(id: &DeliveryId, number: u32) -> Key {
     Key::new(format!("DLV#{id}"), format!("{RECORDED_ANSWERS}{number:04}"))

@@ -16,17 +16,29 @@ const BASE: std::time::Duration = std::time::Duration::from_millis(20);
 /// Longest wait after items were left unprocessed.
 const CAP: std::time::Duration = std::time::Duration::from_millis(300);
 
+/// Items to be put together, of any kinds.
+#[derive(Debug, Default)]
+pub struct Puts(Vec<Result<WriteRequest, Problem>>);
+
+impl Puts {
+    /// Adds an item.
+    #[must_use]
+    pub fn and<T: Item>(mut self, item: &T) -> Self {
+        self.0.push(put_request(item));
+        self
+    }
+}
+
 impl Table {
     /// Puts items, whatever was under their keys, 25 in one call; it is not one transaction. Only for items that
     /// nobody else writes meanwhile: the SDK may send a call again whose reply is lost.
     ///
     /// # Errors
     /// 503 when the table cannot be reached; any of the items may then be written.
-    pub async fn put_all<T: Item>(&self, items: &[&T]) -> Result<(), Problem> {
-        for batch in items.chunks(BATCH) {
-            let requests: Result<Vec<WriteRequest>, Problem> =
-                batch.iter().map(|item| put_request(*item)).collect();
-            let mut left = requests?;
+    pub async fn put_all(&self, items: Puts) -> Result<(), Problem> {
+        let requests = items.0.into_iter().collect::<Result<Vec<WriteRequest>, Problem>>()?;
+        for batch in requests.chunks(BATCH) {
+            let mut left = batch.to_vec();
             let is_canarys = |write: &WriteRequest| {
                 write.put_request().is_some_and(|put| canary::is_item(put.item()))
             };

@@ -8,7 +8,7 @@ use crate::run::Run;
 use crate::step::{Action, Method, Step, Trouble};
 
 /// Where goods go.
-fn address() -> Value {
+pub(super) fn address() -> Value {
     json!({
         "first_name": "Asha", "last_name": "Rao", "line1": "1 MG Road", "city": "Bengaluru",
         "region": "KA", "postal_code": "560001", "country": "IN",
@@ -153,7 +153,13 @@ impl Run<'_> {
         }
     }
 
-    fn placed(&self, id: String, token: Option<String>, method: Option<Method>, is_coded: bool) {
+    pub(super) fn placed(
+        &self,
+        id: String,
+        token: Option<String>,
+        method: Option<Method>,
+        is_coded: bool,
+    ) {
         let mut model = self.model.borrow_mut();
         if id.is_empty() || model.orders.iter().any(|order| order.id == id) {
             drop(model);
