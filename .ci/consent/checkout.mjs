@@ -107,6 +107,36 @@ async function order(page, width, choice) {
   await page.waitForURL(`${shop}/orders/**`);
 }
 
+/** The address book of the theme, where only the platform's script runs. */
+async function addresses(page, width) {
+  await page.goto(`${shop}/account/addresses`);
+  const form = page.locator("#address_form_new");
+  check("the form is closed", !(await form.isVisible()));
+  await page.click("[aria-controls=address-new]");
+  await look(page, "addresses", width);
+  await form.locator("[name='address[address1]']").fill("1 Main Street");
+  const [country, province] = ["country", "province"].map((name) => form.locator(`[name='address[${name}]']`));
+  await country.selectOption("Germany");
+  check("a country without provinces has none", !(await province.isVisible()));
+  await country.selectOption("Canada");
+  await province.selectOption("Quebec");
+  await form.locator("button[type=submit]").click();
+  await page.waitForSelector("[role=alert]");
+  await look(page, "addresses-mistake", width);
+  check("the form is open again", await form.isVisible());
+  check("its province is kept", (await province.inputValue()) === "Quebec");
+  await form.locator("[name='address[city]']").fill("Montreal");
+  await form.locator("[name='address[zip]']").fill("H2Y 1C6");
+  await form.locator("button[type=submit]").click();
+  const added = page.locator(".address-list li", { hasText: "Montreal" }).first();
+  await added.waitFor();
+  await added.locator("[aria-expanded]").click();
+  check("it is edited in its own province", (await added.locator("[name='address[province]']").inputValue()) === "Quebec");
+  page.once("dialog", (dialog) => dialog.accept());
+  await added.locator("[data-target]").click();
+  await page.waitForFunction(() => !document.body.textContent.includes("Montreal"));
+}
+
 for (const [width, colorScheme] of [[360, "light"], [1280, "light"], [1280, "dark"]]) {
   const page = await visitor({ width, colorScheme });
   await choose(page, width);
@@ -126,11 +156,14 @@ for (const [width, colorScheme] of [[360, "light"], [1280, "light"], [1280, "dar
   await look(page, "sign-in", width);
   await page.fill("#email", customer.email);
   await page.fill("#password", customer.password);
-  await page.click("button.primary");
+  await page.click("form[action='/account/login'] button");
   await page.waitForURL(`${shop}/account`);
   await look(page, "account", width);
-  await page.goto(`${shop}/account/addresses`);
-  await look(page, "addresses", width);
+  await addresses(page, width);
+  await page.goto(`${shop}/account/register`);
+  await look(page, "register", width);
+  await page.goto(`${shop}/account/privacy`);
+  await look(page, "privacy", width);
   const serious = page.faults.filter((fault) => !/40[34]|422/.test(fault));
   check(`no error: ${JSON.stringify(serious)}`, !serious.length);
 }

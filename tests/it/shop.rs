@@ -7,8 +7,31 @@ mod checkout;
 mod hostile;
 mod hosts;
 mod pages;
+mod password;
+mod privacy;
+mod themed_accounts;
 
-use support::{Browser, Market};
+use support::clock::STORE_CACHE;
+use support::{Browser, Market, Value, json};
+
+/// A shop that shows a theme of these files, which are made for its slug.
+async fn shop_with(files: impl FnOnce(&str) -> Vec<(String, Vec<u8>)>) -> (Market, Browser) {
+    let (market, browser) = shop().await;
+    let slug = support::unique("theme");
+    support::upload(&market.merchant, support::zip(&files(&slug))).await.expect(201);
+    publish(&market, &slug).await;
+    (market, browser)
+}
+
+/// Installs and publishes a theme.
+async fn publish(market: &Market, slug: &str) {
+    let act = |action: &str, body: Value| {
+        market.owner.post(&format!("/v1/themes/{slug}/{action}")).json(body)
+    };
+    act("install", json!({})).await.expect(201);
+    act("publish", json!({"draft_version": 1})).await.expect(201);
+    market.gateway.advance(STORE_CACHE);
+}
 
 /// A shop, and a browser at it.
 async fn shop() -> (Market, Browser) {

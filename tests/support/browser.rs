@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use reqwest::{Method, RequestBuilder, StatusCode, header};
 use serde_json::Value;
 
@@ -65,6 +67,11 @@ impl Shown {
             self.text.split_once(&mark).unwrap_or_else(|| panic!("no {name}: {}", self.text)).1;
         behind.split('"').next().unwrap_or_default().to_owned()
     }
+}
+
+/// The digest of a script, as a content security policy names it.
+pub fn sha256_base64(script: &str) -> String {
+    BASE64_STANDARD.encode(crypto::seal::sha256(script.as_bytes()))
 }
 
 impl Browser {

@@ -59,9 +59,11 @@ mod trouble;
 mod wait;
 
 pub use self::providers::{DEMO_SUBDOMAIN, Providers, deliver};
-pub use self::themes::{ThemeShop, ThemeSource, accept, content_sha256, demo_theme, upload, zip};
+pub use self::themes::{
+    ThemeShop, ThemeSource, accept, account_theme, content_sha256, demo_theme, upload, zip,
+};
 pub use actors::{Developer, Merchant, Operator, PASSWORD, Store, open_as_is};
-pub use browser::{Browser, Shown};
+pub use browser::{Browser, Shown, sha256_base64};
 pub use client::{Client, Input, unique};
 pub use core_types::event::EventGroup;
 pub use deliveries::{PERMITS_OF_STORE, PERMITS_TO_HOST, Permit, Permits};

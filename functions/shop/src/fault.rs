@@ -97,7 +97,10 @@ impl From<Problem> for Fault {
     fn from(problem: Problem) -> Self {
         let status = StatusCode::from_u16(problem.code.status());
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Self::of(status, problem.code.as_str(), problem.text())
+        let mut headers = problem.headers().iter();
+        let retry_after = headers.find(|(name, _)| *name == header::RETRY_AFTER);
+        let retry_after = retry_after.map(|(_, value)| value.clone());
+        Self { retry_after, ..Self::of(status, problem.code.as_str(), problem.text()) }
     }
 }
 

@@ -4,6 +4,7 @@
 //! verified. Its pages call the storefront API in this process, with the visitor's credentials, which are cookies
 //! that no script can read.
 
+mod access;
 mod account;
 mod address;
 mod ajax;
@@ -12,6 +13,7 @@ mod assets;
 mod cart;
 mod checkout;
 mod contact;
+mod countries;
 mod document;
 mod fault;
 mod form;
@@ -20,6 +22,7 @@ mod notices;
 mod orders;
 mod page_cache;
 mod pages;
+mod password;
 mod paths;
 mod preview;
 mod seo;
@@ -66,6 +69,7 @@ pub fn router_over(app: App, api: Router) -> Router {
         .route("/media/{id}", get(assets::media))
         .route("/favicon.ico", get(assets::favicon))
         .route("/shared/{name}", get(assets::shared))
+        .route(access::PASSWORD_PAGE, get(password::show).post(password::enter))
         .route("/contact", get(contact::page).post(contact::submit))
         .route("/robots.txt", get(seo::robots))
         .route("/sitemap.xml", get(seo::sitemap))

@@ -16,7 +16,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value};
-use shop_theme::{Data, Limits, Page, Rendered};
+use shop_theme::{Data, Limits, Page, Rendered, Theme};
 
 use crate::cart::Cart;
 use crate::document::json;
@@ -27,8 +27,9 @@ use crate::preview;
 use crate::shops::Shops;
 use crate::visit::{PREVIEW, Visit};
 
-pub(crate) use data::product_json;
+pub(crate) use data::{product_json, products_by_id};
 use rendering::blocking;
+pub(crate) use respond::{fault, private};
 pub(crate) use suggestions::{recommend, suggest, suggest_json};
 use wanted::Wanted;
 
@@ -131,6 +132,39 @@ async fn page(visit: &Visit, query: &Fields) -> Result<Shown, Fault> {
             tracing::warn!(code = %fault.code, detail = %fault.detail, "theme not rendered");
             let (status, html) = plain::page(visit, &wanted).await?;
             Ok(Shown::Html(status, html))
+        }
+    }
+}
+
+/// The theme, if it has a template of its own for a page.
+///
+/// # Errors
+/// `invalid_or_expired_token`, `preview_expired`, 503.
+pub(crate) async fn theme_with(visit: &Visit, page: &Page) -> Result<Option<Theme>, Fault> {
+    let theme = theme::of(visit).await?;
+    Ok(theme.filter(|theme| shop_theme::has_template(theme, page)))
+}
+
+/// Renders a page that has a form of the platform's; `fill` adds what it shows. None if the theme fails: the platform's own
+/// page takes its place.
+///
+/// # Errors
+/// 429, 503; in a preview, why the theme fails.
+pub(crate) async fn render_own(
+    visit: &Visit,
+    theme: Theme,
+    page: Page,
+    fill: impl FnOnce(&mut Data),
+) -> Result<Option<String>, Fault> {
+    let mut data = data::load(visit, &theme, &page, data::of_visitor(visit).await?).await?;
+    fill(&mut data);
+    let rendered = blocking(move || shop_theme::render(&theme, page, &data, Limits::default()));
+    match rendered.await {
+        Ok(Rendered { html, .. }) => Ok(Some(html)),
+        Err(fault) if visit.preview().is_some() => Err(fault),
+        Err(fault) => {
+            tracing::warn!(code = %fault.code, detail = %fault.detail, "theme not rendered");
+            Ok(None)
         }
     }
 }

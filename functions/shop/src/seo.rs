@@ -8,14 +8,17 @@ use serde_json::Value;
 
 use crate::fault::Fault;
 use crate::values::text;
-use crate::visit::Visit;
+use crate::visit::AnyVisit;
 
 /// Products of one page of the list, and the most pages. A sitemap may have 50,000 URLs (sitemaps.org).
 const PAGE: usize = 100;
 const PAGES: usize = 10;
 
-/// `GET /robots.txt`: pages of one shopper are not for search engines.
-pub(crate) async fn robots(visit: Visit) -> Response {
+/// `GET /robots.txt`: pages of one shopper are not for search engines, and nothing of a shop that asks for a password.
+pub(crate) async fn robots(AnyVisit(visit): AnyVisit) -> Response {
+    if visit.store().password_protected {
+        return answer("text/plain; charset=utf-8", "User-agent: *\nDisallow: /\n".to_owned());
+    }
     let mut text = String::from("User-agent: *\n");
     for path in ["/cart", "/checkout", "/orders/", "/account", "/search", "/recommendations/"] {
         let _ = writeln!(text, "Disallow: {path}");
@@ -24,13 +27,17 @@ pub(crate) async fn robots(visit: Visit) -> Response {
     answer("text/plain; charset=utf-8", text)
 }
 
-/// `GET /sitemap.xml`: the start page, collections, products and policies.
-pub(crate) async fn sitemap(visit: Visit) -> Result<Response, Fault> {
-    let (store, collections) = tokio::join!(visit.get(""), visit.get("/collections?limit=100"));
+/// `GET /sitemap.xml`: the start page, collections, products and policies; empty while the shop asks for a password.
+pub(crate) async fn sitemap(AnyVisit(visit): AnyVisit) -> Result<Response, Fault> {
     let mut map = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n",
     );
+    if visit.store().password_protected {
+        map.push_str("</urlset>\n");
+        return Ok(answer("application/xml; charset=utf-8", map));
+    }
+    let (store, collections) = tokio::join!(visit.get(""), visit.get("/collections?limit=100"));
     let mut add = |path: &str, changed: &str| {
         let changed = match changed.get(..10) {
             Some(day) => format!("<lastmod>{day}</lastmod>"),

@@ -7,6 +7,11 @@ pub(crate) fn text<'a>(of: &'a Value, member: &str) -> &'a str {
     of.get(member).and_then(Value::as_str).unwrap_or_default()
 }
 
+/// The items of a page of a list.
+pub(crate) fn items(page: &Value) -> Vec<Value> {
+    page.get("data").and_then(Value::as_array).cloned().unwrap_or_default()
+}
+
 /// An object with one more member.
 pub(crate) fn with(mut object: Value, member: &str, value: impl Into<Value>) -> Value {
     if let Some(members) = object.as_object_mut() {

@@ -1,18 +1,33 @@
 //! A customer's password: reset by mail, updated by link or session.
 
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
 use callers::PasswordChanger;
 use gateway::app::App;
 use gateway::idempotency::answering;
 use gateway::reply::{Accepted, Json};
-use gateway::request::{Body, Raw, Ruled};
+use gateway::request::{Argument, Body, PasswordPage, Raw, Ruled};
+use http::request::Parts;
 use identity::authentication::password::{PasswordUpdated, UpdateRequest};
 use identity::authentication::{LinkSent, MailRequest, password};
 use identity::customer::Customer;
-use identity::notifications;
+use identity::notifications::customer as notifications;
+use identity::notifications::customer::ResetAt;
 use primitives::problem::Problem;
 
 use crate::store_in_body::{StoreBody, StoreInBody};
+
+/// The page that the mail leads to, of a request that a shop sends for its visitor.
+pub(crate) struct ResetPage(Option<PasswordPage>);
+
+impl Argument for ResetPage {}
+
+impl<S: Sync> FromRequestParts<S> for ResetPage {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Ok(Self(parts.extensions.get::<PasswordPage>().cloned()))
+    }
+}
 
 /// `POST /v1/storefront/customer/password/reset` (`requestCustomerPasswordReset`):
 /// Request a password reset mail for a customer.
@@ -27,11 +42,15 @@ pub(crate) async fn reset(
     named: StoreInBody,
     State(app): State<App>,
     Raw(inbound): Raw,
+    ResetPage(page): ResetPage,
     StoreBody(input): StoreBody<MailRequest>,
 ) -> Result<Accepted<LinkSent>, Problem> {
     let shop = &named.store.subdomain;
-    let content =
-        |to: &_, token: &str| notifications::customer::reset(to, shop, token, &app.config.base_url);
+    let at = match &page {
+        Some(PasswordPage(page)) => ResetAt::Page(page),
+        None => ResetAt::Api(&app.config.base_url),
+    };
+    let content = |to: &_, token: &str| notifications::reset(to, shop, token, at);
     let (at, network) = ((&named.store.id, &input.email), inbound.client_prefix());
     let completion = answering(Accepted::<LinkSent>::new);
     password::reset::<Customer, _>(&app, at, &network, content, &completion).await

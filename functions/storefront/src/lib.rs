@@ -5,6 +5,7 @@ mod carts;
 mod catalog;
 mod checkout;
 mod customer;
+mod customer_data;
 mod customer_email;
 mod customer_otp;
 mod customer_password;
@@ -107,6 +108,7 @@ pub fn routes() -> Routes {
         .get("/v1/storefront/customer/me", Cost::READ, customer::get)
         .patch("/v1/storefront/customer/me", Cost::WRITE, customer::update)
         .delete("/v1/storefront/customer/me", Cost::WRITE, customer::delete)
+        .post("/v1/storefront/customer/me/data-request", Cost::WRITE, customer_data::create)
         .get("/v1/storefront/customer/orders", Cost::List, customer::list_orders)
         .get("/v1/storefront/customer/orders/{id}", Cost::READ, customer::get_order)
         .get("/v1/storefront/customer/cart", Cost::SEARCH, carts::own::get)

@@ -10,21 +10,22 @@ use gateway::idempotency::Commit;
 use gateway::reply::Json;
 use gateway::request::{Body, IfMatch};
 use identity::domain::Domains;
+use identity::password::NewPassword;
 use identity::settings::{
     Checkout, LONGEST_DRAFT_HOLD_DAYS, LONGEST_MANUAL_PAYMENT_WINDOW, LONGEST_PAYMENT_WINDOW,
     LONGEST_REDACTION_DAYS, Notifications, Privacy, Reviews, STORE_SETTINGS_UPDATED, Settings,
-    SettingsView, ShippingTax, Taxes,
+    SettingsView, ShippingTax, Shop, Taxes,
 };
-use identity::store::Store;
+use identity::store::{Store, set_password_protection};
 use primitives::fields::{Flag, Int, Patch, Text};
 use primitives::input::request;
 use primitives::problem::{FieldError, Problem};
 use replies::ResourceReply;
 use services::Services;
 use table::item::Item;
-use table::retry;
+use table::{Write, retry};
 
-use crate::configuration::save;
+use crate::configuration::{save, written};
 
 /// `GET /v1/stores/{id}/settings` (`getSettings`): Get the settings of a store.
 ///
@@ -66,6 +67,8 @@ pub struct UpdateRequest {
     taxes: Patch<TaxesRequest>,
     /// The settings of redactions.
     privacy: Patch<PrivacyRequest>,
+    /// The settings of the shop.
+    shop: Patch<ShopRequest>,
 }
 
 /// The changes of the checkout settings.
@@ -144,6 +147,18 @@ pub struct TaxesRequest {
 pub struct PrivacyRequest {
     /// The days between the request for a redaction and its start; 0: it starts at once.
     redaction_days: Patch<Int<0, LONGEST_REDACTION_DAYS>>,
+}
+
+/// The changes of the shop's settings.
+#[request]
+#[derive(Debug, Clone)]
+pub struct ShopRequest {
+    /// Whether visitors need the password.
+    password_protected: Patch<Flag>,
+    /// A new password. It is stored as a hash and never returned; whoever has entered the former one must enter this one.
+    password: Patch<NewPassword>,
+    /// What the password page tells visitors.
+    password_message: Patch<Text<1, 1_000>>,
 }
 
 /// Changes one setting.
@@ -260,6 +275,17 @@ impl PrivacyRequest {
     }
 }
 
+impl ShopRequest {
+    /// The settings with these changes. The hash is that of the new password.
+    fn apply(self, mut group: Shop, hash: Option<String>) -> Shop {
+        let protected = &mut group.password_protected;
+        set(protected, self.password_protected, false, |flag| flag.0);
+        set(&mut group.password_hash, self.password, None, |_| hash);
+        self.password_message.apply(&mut group.password_message);
+        group
+    }
+}
+
 /// Changes one group.
 fn regroup<A, T: Default>(group: T, change: Patch<A>, apply: impl FnOnce(A, T) -> T) -> T {
     match change {
@@ -270,15 +296,27 @@ fn regroup<A, T: Default>(group: T, change: Patch<A>, apply: impl FnOnce(A, T) -
 }
 
 impl UpdateRequest {
-    /// The settings with these changes.
-    fn apply(self, settings: &Settings) -> Settings {
-        let Settings { checkout, notifications, reviews, taxes, privacy, .. } = settings.clone();
+    /// The hash of a new password of the shop.
+    async fn password_hash(&self) -> Result<Option<String>, Problem> {
+        match &self.shop {
+            Patch::Set(ShopRequest { password: Patch::Set(password), .. }) => {
+                password.hash().await.map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The settings with these changes, and this hash of a new password.
+    fn apply(self, settings: &Settings, hash: Option<String>) -> Settings {
+        let Settings { checkout, notifications, reviews, taxes, privacy, shop, .. } =
+            settings.clone();
         Settings {
             checkout: regroup(checkout, self.checkout, CheckoutRequest::apply),
             notifications: regroup(notifications, self.notifications, NotificationsRequest::apply),
             reviews: regroup(reviews, self.reviews, ReviewsRequest::apply),
             taxes: regroup(taxes, self.taxes, TaxesRequest::apply),
             privacy: regroup(privacy, self.privacy, PrivacyRequest::apply),
+            shop: regroup(shop, self.shop, |change, group| change.apply(group, hash)),
             ..settings.clone()
         }
     }
@@ -287,10 +325,12 @@ impl UpdateRequest {
 /// `PATCH /v1/stores/{id}/settings` (`updateSettings`): Update the settings of a store.
 ///
 /// The hosts of pages to which mails link must be domains that the store has verified, or the platform's. The
-/// event is `store.settings_updated`; an update without a difference sends none.
+/// event is `store.settings_updated`; an update without a difference sends none. A shop with
+/// `shop.password_protected` shows its pages to visitors who have entered `shop.password`; this API is not affected.
 ///
 /// # Errors
-/// `precondition_failed`; `host_not_verified` as a field error of a page.
+/// `precondition_failed`; `host_not_verified` as a field error of a page; `required` as one of `shop.password`, if
+/// visitors need a password and none is set.
 pub async fn update(
     caller: Admin,
     State(app): State<App>,
@@ -299,6 +339,7 @@ pub async fn update(
 ) -> Result<Json<SettingsView>, Problem> {
     let store = &caller.store;
     let now = app.clock.now();
+    let hash = input.password_hash().await?;
     retry(|| async {
         let (present, domains) = load_with_domains(&app, store).await?;
         if_match.check(present.version)?;
@@ -308,15 +349,30 @@ pub async fn update(
                 return Err(Problem::invalid(foreign));
             }
         }
-        let Some(settings) = present.next_version(input.clone().apply(&present), now) else {
+        let wanted = input.clone().apply(&present, hash.clone());
+        if wanted.shop.lacks_password() {
+            let detail = "Required while visitors need a password.";
+            return Err(Problem::field("/shop/password", "required", detail));
+        }
+        let Some(settings) = present.next_version(wanted, now) else {
             return Ok(present.to_response());
         };
-        save(&app, &store.id, &settings)
+        save_settings(&app, &present, &settings)
             .emit(settings.event(&STORE_SETTINGS_UPDATED, now))
             .answer(settings.to_response(), now)
             .await
     })
     .await
+}
+
+/// Begins the write of changed settings. Whether visitors need a password is repeated in the store's item.
+fn save_settings(services: &Services, present: &Settings, settings: &Settings) -> Write {
+    let is_protected = settings.shop.password_protected;
+    if is_protected == present.shop.password_protected {
+        return save(services, &settings.store_id, settings);
+    }
+    let write = services.table.write();
+    written(set_password_protection(write, &settings.store_id, is_protected), settings)
 }
 
 #[cfg(test)]

@@ -224,6 +224,11 @@ impl ClientIp {
     }
 }
 
+/// The page of a shop at which a customer sets a new password: a link to it is mailed in place of directions for the
+/// API. It is an extension of the request, which no client can send.
+#[derive(Debug, Clone)]
+pub struct PasswordPage(pub Arc<str>);
+
 /// The network of an address, as it is used by rate limits and stored in sessions and logs: never a whole
 /// address.
 pub fn ip_prefix(address: Option<IpAddr>) -> String {

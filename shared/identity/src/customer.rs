@@ -19,11 +19,11 @@ use std::collections::BTreeMap;
 
 use core_types::event::EventSubject;
 use core_types::fields::{Country, Currency, E164, Email, Phone};
-use core_types::id::{AddressId, CustomerId, StoreId};
+use core_types::id::{AddressId, CustomerId, ExportId, StoreId};
 use core_types::key;
 use core_types::money::Money;
 use core_types::resource::Resource;
-use primitives::clock::Timestamp;
+use primitives::clock::{DAY, Timestamp};
 use primitives::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -72,6 +72,22 @@ pub struct MarketingConsent {
     /// The source: `customer`, on the storefront, or a source that the store names, like `counter` or
     /// `import`.
     pub source: String,
+}
+
+/// A request of a customer for a copy of their data.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataRequest {
+    /// The export with the data.
+    pub export_id: ExportId,
+    /// When it was requested.
+    pub at: Timestamp,
+}
+
+impl DataRequest {
+    /// From when on another one can follow (our choice).
+    pub fn next_at(&self) -> Timestamp {
+        self.at.plus(DAY)
+    }
 }
 
 /// A customer of a store.
@@ -136,6 +152,9 @@ pub struct Customer {
     /// The proven addresses of accounts that were merged into this one, normalized.
     #[serde(default)]
     pub former_emails: Vec<String>,
+    /// The newest request for a copy of their data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_request: Option<DataRequest>,
     /// Counts events that end every session: sessions of an earlier generation are invalid.
     pub credential_generation: u64,
     /// Counts passwords: a reset link sent before the newest password was set is invalid.
@@ -193,6 +212,7 @@ impl Customer {
             default_address_id: None,
             wishes_count: 0,
             former_emails: Vec::new(),
+            data_request: None,
             credential_generation: FIRST_GENERATION,
             password_generation: FIRST_GENERATION,
             created_at: now,
@@ -246,6 +266,17 @@ impl Customer {
     pub fn newly_proven(&self, now: Timestamp) -> Option<Self> {
         (self.email.is_some() && !self.is_proven())
             .then(|| Self { is_email_proven: true, ..self.changed(now) })
+    }
+
+    /// The request for a copy of their data that no other one can follow yet.
+    pub fn current_data_request(&self, now: Timestamp) -> Option<&DataRequest> {
+        self.data_request.as_ref().filter(|request| now < request.next_at())
+    }
+
+    /// The account with a request for a copy of its data.
+    #[must_use]
+    pub fn with_data_request(&self, export_id: ExportId, now: Timestamp) -> Self {
+        Self { data_request: Some(DataRequest { export_id, at: now }), ..self.changed(now) }
     }
 
     /// The addresses at which its owner has proven to receive mail, normalized. Data of an address

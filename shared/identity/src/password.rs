@@ -8,7 +8,7 @@ use primitives::fields::{FromText, Violation};
 use primitives::problem::Problem;
 
 /// A new password, validated by the password rules.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct NewPassword(Password);
 
 impl NewPassword {

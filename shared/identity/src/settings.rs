@@ -217,6 +217,38 @@ impl Default for Privacy {
     }
 }
 
+/// The settings of the store's shop.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Shop {
+    /// Whether visitors need a password. The store's own item repeats it
+    /// ([`Store::password_protected`]).
+    pub password_protected: bool,
+    /// The Argon2id hash of the password, in PHC form. Secret.
+    pub password_hash: Option<String>,
+    /// What the password page tells visitors.
+    pub password_message: Option<String>,
+}
+
+impl Shop {
+    /// Whether visitors need a password that nobody has set.
+    pub const fn lacks_password(&self) -> bool {
+        self.password_protected && self.password_hash.is_none()
+    }
+}
+
+core_types::view! {
+    /// The settings of the store's shop.
+    ShopSettings of shop: Shop {
+        /// Whether visitors need the password.
+        password_protected: bool,
+        /// Whether a password is set. It is never returned.
+        has_password: bool = shop.password_hash.is_some(),
+        /// What the password page tells visitors.
+        password_message: Option<String>,
+    }
+}
+
 /// A store's settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]
 #[item(kind = "settings", key = Self::key_of(&self.store_id))]
@@ -238,6 +270,9 @@ pub struct Settings {
     /// The settings of privacy.
     #[serde(default)]
     pub privacy: Privacy,
+    /// The settings of the shop.
+    #[serde(default)]
+    pub shop: Shop,
     /// When the store was created.
     pub created_at: Timestamp,
     /// When they were last changed.
@@ -261,6 +296,7 @@ impl Settings {
             reviews: Reviews::default(),
             taxes: Taxes::default(),
             privacy: Privacy::default(),
+            shop: Shop::default(),
             created_at: store.created_at,
             updated_at: store.created_at,
             version: 0,
@@ -297,6 +333,8 @@ core_types::view! {
         taxes: Taxes,
         /// The settings of privacy.
         privacy: Privacy,
+        /// The settings of the shop.
+        shop: ShopSettings = ShopSettings::from(&settings.shop),
         /// When the store was created.
         created_at: Timestamp,
         /// When they were last changed.
@@ -315,6 +353,7 @@ impl Example for SettingsView {
             reviews: Reviews::default(),
             taxes: Taxes::default(),
             privacy: Privacy::default(),
+            shop: ShopSettings::from(&Shop::default()),
             created_at: EXAMPLE_TIME,
             updated_at: EXAMPLE_TIME,
             version: 1,
@@ -335,6 +374,7 @@ mod tests {
             reviews: Reviews::default(),
             taxes: Taxes::default(),
             privacy: Privacy::default(),
+            shop: Shop::default(),
             created_at: now,
             updated_at: now,
             version: 0,

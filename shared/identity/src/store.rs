@@ -34,7 +34,7 @@ use crate::domain::Host;
 pub use branding::Branding;
 pub use counted::{
     add_menu, add_theme, count_config_change, lock_currency, remove_menu, remove_theme, replace,
-    set_live_theme,
+    set_live_theme, set_password_protection,
 };
 use order_prefix::FIRST_ORDER_PREFIX;
 pub use order_prefix::OrderPrefix;
@@ -180,6 +180,10 @@ pub struct Store {
     /// Written by [`set_live_theme`] alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live_theme: Option<LiveTheme>,
+    /// Whether visitors of its shop need a password: stored here so that a page of an open shop need not read the
+    /// settings. Written by [`set_password_protection`] alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub password_protected: bool,
     /// The state.
     pub status: StoreStatus,
     /// The owner's reason for the last change of state.
@@ -212,6 +216,7 @@ impl Item for Store {
             "menus",
             "themes",
             "live_theme",
+            "password_protected",
             "currency_locked",
         ],
         text: None,
@@ -275,6 +280,7 @@ impl Store {
             menus: BTreeSet::new(),
             themes: BTreeSet::new(),
             live_theme: None,
+            password_protected: false,
             status: StoreStatus::Draft,
             status_reason: None,
             config_changes: 0,

@@ -48,6 +48,8 @@ primitives::string_enum! {
         Move = "move",
         /// A guess of a second factor's code.
         Totp = "totp",
+        /// A guess of a shop's password.
+        Shop = "shop",
     }
 }
 
@@ -56,8 +58,10 @@ impl Kind {
     /// mail has a wait of a minute from the first attempt. Both double from the fifth attempt on.
     fn wait(self, attempts: u32) -> Duration {
         let first = match self {
-            Self::SignIn | Self::Totp if attempts < DOUBLES_FROM => return Duration::ZERO,
-            Self::SignIn | Self::Totp => Duration::from_secs(1),
+            Self::SignIn | Self::Totp | Self::Shop if attempts < DOUBLES_FROM => {
+                return Duration::ZERO;
+            }
+            Self::SignIn | Self::Totp | Self::Shop => Duration::from_secs(1),
             Self::Code | Self::Reset | Self::Verify | Self::Move => MINUTE,
         };
         let doublings = attempts.saturating_sub(DOUBLES_FROM);
@@ -70,7 +74,7 @@ impl Kind {
     /// values.
     fn ceiling(self) -> Option<Ceiling> {
         let of = match self {
-            Self::SignIn => return None,
+            Self::SignIn | Self::Shop => return None,
             Self::Code => "otp_mails",
             Self::Reset => "reset_mails",
             Self::Verify => "verify_mails",

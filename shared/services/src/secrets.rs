@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | signing keys | signs app tokens | who issues them |
 //! | receipt keys | signs receipts and reports | who issues those |
-//! | shared keys | the public halves; cursors, kept answers, preview tokens | who serves requests |
+//! | shared keys | the public halves; cursors, kept answers, preview tokens, cookies of protected shops | who serves requests |
 //! | mail key | mails on their way; the tokens of orders in them | who writes or sends them, or shows orders to shoppers |
 //! | MFA key | secrets of second factors | who signs merchants in |
 //! | payment key | credentials of payment providers | who calls the providers |
@@ -48,6 +48,8 @@ pub struct Keys {
     pub previews: MacKey,
     /// Signs links to files, under a key that is derived from the same.
     pub downloads: MacKey,
+    /// Signs the cookies of visitors who know a shop's password, under a key that is derived from the same.
+    pub shops: MacKey,
 }
 
 /// The mail server, and its credentials.
@@ -133,6 +135,7 @@ impl Secrets {
                 pages: SteadyKey::derive(&request_key, "cursors of pages, AES-256-GCM-SIV"),
                 previews: MacKey::derive(&request_key, "preview tokens, HMAC-SHA256"),
                 downloads: MacKey::derive(&request_key, "links to files, HMAC-SHA256"),
+                shops: MacKey::derive(&request_key, "passwords of shops, HMAC-SHA256"),
                 request_key,
             })
         })

@@ -1,5 +1,7 @@
 //! What a page is about, and the storefront API's answers that it is rendered from.
 
+use std::sync::Arc;
+
 use serde_json::Value as Json;
 
 /// The storefront API's answers about a store (docs/openapi.json), and the request.
@@ -39,10 +41,27 @@ pub struct Data {
     pub page: usize,
     /// The outcome of a form that was sent: its type, and errors by field.
     pub form: Option<Posted>,
+    /// The countries of addresses, that of the store first; without any, forms offer the store's own alone.
+    pub countries: Arc<[Country]>,
     /// What the host adds to the head of each page: HTML.
     pub header: String,
+    /// What the host puts before the content of the page, and behind it: HTML.
+    pub around: (String, String),
+    /// Whether the page must run no script of the theme, so that none is written for it.
+    pub is_scriptless: bool,
     /// The time in milliseconds since 1970.
     pub now_ms: i64,
+}
+
+/// A country of addresses.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Country {
+    /// Its code (ISO 3166-1 alpha-2).
+    pub code: String,
+    /// Its name.
+    pub name: String,
+    /// The regions that its addresses name, each by its code and its name.
+    pub regions: Vec<(String, String)>,
 }
 
 /// The outcome of a form.
@@ -50,6 +69,8 @@ pub struct Data {
 pub struct Posted {
     /// The type, as templates name it: `customer_login`.
     pub form: String,
+    /// The id of what it is about, as of an address; empty for something new.
+    pub subject: String,
     /// Messages by field; without one the form was posted successfully. The field `form` is the whole.
     pub errors: Vec<(String, String)>,
     /// The values that were sent, to be shown again.
@@ -180,6 +201,11 @@ impl Data {
     /// A parameter of the query.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The country of a code.
+    pub(crate) fn country(&self, code: &str) -> Option<&Country> {
+        self.countries.iter().find(|country| country.code == code)
     }
 
     /// The store's currency, an ISO 4217 code.

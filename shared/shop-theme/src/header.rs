@@ -13,6 +13,9 @@ const MARK: &str = "<!-- styles and scripts of sections -->";
 
 /// The HTML in the head of a page.
 pub(crate) fn header(shop: &Shop) -> String {
+    if shop.data.is_scriptless {
+        return format!("{}{MARK}", shop.data.header);
+    }
     let currency = json!({"active": shop.data.currency(), "rate": "1.0"});
     let root = format!("{}/", shop.data.root);
     let object = json!({

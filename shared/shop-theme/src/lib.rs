@@ -41,10 +41,11 @@ use serde_json::{Map, Value as Json};
 
 pub use ajax::{cart_json, product_json};
 pub use check::check;
-pub use data::{Data, Listing, Page, Posted};
+pub use data::{Country, Data, Listing, Page, Posted};
 pub use limits::{Finding, FindingCode, Limits};
 pub use references::{References, references};
 pub use shared::shared_file;
+pub use template::has_template;
 pub use theme::{File, Theme, files};
 
 /// A rendered page.

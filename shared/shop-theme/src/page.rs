@@ -73,7 +73,8 @@ pub(crate) fn run<T: Send>(
 
 /// Renders the page within its layout.
 pub(crate) fn whole(cx: &mut Context<'_>, shop: &Arc<Shop>) -> Result<Rendered, Finding> {
-    let content = main(cx, shop)?;
+    let (before, behind) = &shop.data.around;
+    let content = format!("{before}{}{behind}", main(cx, shop)?);
     let layout = cx.register::<Notes>().layout.clone();
     let name = match layout {
         Layout::Default => Some(default_layout(shop)),
@@ -98,7 +99,8 @@ pub(crate) fn whole(cx: &mut Context<'_>, shop: &Arc<Shop>) -> Result<Rendered, 
             });
             rendered.map_err(|error| Finding::of(&error))?;
             let notes = cx.register::<Notes>();
-            with_own_addresses(shop, header::fill(&out, &notes.styles, &notes.scripts))
+            let scripts = if shop.data.is_scriptless { &[][..] } else { &notes.scripts };
+            with_own_addresses(shop, header::fill(&out, &notes.styles, scripts))
         }
     };
     Ok(Rendered { html, warnings: warnings(cx, shop) })

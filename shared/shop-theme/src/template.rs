@@ -2,6 +2,14 @@
 
 use crate::data::{Page, text};
 use crate::shop::Shop;
+use crate::theme::Theme;
+
+/// Whether a theme has a template of its own for a page.
+pub fn has_template(theme: &Theme, page: &Page) -> bool {
+    let has =
+        |ending: &str| theme.files.contains_key(&format!("templates/{}.{ending}", page.template()));
+    has("json") || has("liquid")
+}
 
 /// The template's suffix: of the address (`?view=`) or of the resource, if the theme has such a template.
 pub(crate) fn suffix(shop: &Shop) -> Option<String> {

@@ -1,6 +1,7 @@
 //! Tests with whole pages, of valid and of invalid themes.
 
 mod ajax;
+mod customers;
 mod hostile;
 mod language;
 mod public;

@@ -108,7 +108,7 @@ pub struct Export {
     pub id: ExportId,
     /// The store.
     pub store_id: StoreId,
-    /// The merchant or app that created it: `mer_…` or `app_…`.
+    /// The merchant, app or customer who requested it: `mer_…`, `app_…` or `cus_…`.
     pub created_by: String,
     /// The authority on whose behalf it reads.
     #[serde(default)]

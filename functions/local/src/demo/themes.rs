@@ -35,6 +35,7 @@ pub const FOLDERS: [Folder; 2] = [
         "assets/harbor.css"
         "config/settings_data.json"
         "config/settings_schema.json"
+        "layout/password.liquid"
         "layout/theme.liquid"
         "locales/de.json"
         "locales/en.default.json"
@@ -44,13 +45,23 @@ pub const FOLDERS: [Folder; 2] = [
         "sections/header.liquid"
         "sections/hero.liquid"
         "sections/main-404.liquid"
+        "sections/main-account.liquid"
+        "sections/main-activate-account.liquid"
+        "sections/main-addresses.liquid"
         "sections/main-cart.liquid"
+        "sections/main-login.liquid"
+        "sections/main-order.liquid"
         "sections/main-page.liquid"
+        "sections/main-password.liquid"
         "sections/main-product.liquid"
+        "sections/main-register.liquid"
+        "sections/main-reset-password.liquid"
         "sections/main-search.liquid"
         "sections/product-grid.liquid"
+        "snippets/address-fields.liquid"
         "snippets/buy-form.liquid"
         "snippets/facets.liquid"
+        "snippets/form-errors.liquid"
         "snippets/header-links.liquid"
         "snippets/pages.liquid"
         "snippets/price.liquid"
@@ -58,16 +69,26 @@ pub const FOLDERS: [Folder; 2] = [
         "templates/404.json"
         "templates/cart.json"
         "templates/collection.json"
+        "templates/customers/account.json"
+        "templates/customers/activate_account.json"
+        "templates/customers/addresses.json"
+        "templates/customers/login.json"
+        "templates/customers/order.json"
+        "templates/customers/register.json"
+        "templates/customers/reset_password.json"
         "templates/index.json"
         "templates/list-collections.json"
         "templates/page.json"
+        "templates/password.json"
         "templates/product.json"
         "templates/search.json"
-        "theme.json"),
+        "theme.json"
+    ),
     folder!("atelier":
         "assets/atelier.css"
         "config/settings_data.json"
         "config/settings_schema.json"
+        "layout/password.liquid"
         "layout/theme.liquid"
         "locales/de.json"
         "locales/en.default.json"
@@ -77,14 +98,24 @@ pub const FOLDERS: [Folder; 2] = [
         "sections/header.liquid"
         "sections/hero.liquid"
         "sections/main-404.liquid"
+        "sections/main-account.liquid"
+        "sections/main-activate-account.liquid"
+        "sections/main-addresses.liquid"
         "sections/main-cart.liquid"
+        "sections/main-login.liquid"
+        "sections/main-order.liquid"
         "sections/main-page.liquid"
+        "sections/main-password.liquid"
         "sections/main-product.liquid"
+        "sections/main-register.liquid"
+        "sections/main-reset-password.liquid"
         "sections/main-search.liquid"
         "sections/product-grid.liquid"
         "sections/quote.liquid"
+        "snippets/address-fields.liquid"
         "snippets/buy-form.liquid"
         "snippets/facets.liquid"
+        "snippets/form-errors.liquid"
         "snippets/header-links.liquid"
         "snippets/pages.liquid"
         "snippets/price.liquid"
@@ -92,12 +123,21 @@ pub const FOLDERS: [Folder; 2] = [
         "templates/404.json"
         "templates/cart.json"
         "templates/collection.json"
+        "templates/customers/account.json"
+        "templates/customers/activate_account.json"
+        "templates/customers/addresses.json"
+        "templates/customers/login.json"
+        "templates/customers/order.json"
+        "templates/customers/register.json"
+        "templates/customers/reset_password.json"
         "templates/index.json"
         "templates/list-collections.json"
         "templates/page.json"
+        "templates/password.json"
         "templates/product.json"
         "templates/search.json"
-        "theme.json"),
+        "theme.json"
+    ),
 ];
 
 impl Folder {
@@ -304,6 +344,49 @@ mod tests {
                 );
                 assert!(!html.contains("{{") && !html.contains("{%"), "{name}: {html}");
                 assert!(html.contains("/shop/collections/light"), "{name}: {html}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_pages_of_customers_are_rendered() {
+        let (data, _) = data();
+        let address =
+            json!({"id": "adr_1", "line1": "1 Main <Street>", "city": "Goa", "country": "IN"});
+        let order = json!({
+            "id": "ord_1", "number": "1001", "created_at": "2026-11-27T10:00:00.000Z", "financial_status": "paid",
+            "fulfillment_status": "fulfilled", "shipping_address": address,
+            "items": [{"id": "itm_1", "title": "Lamp", "quantity": 2, "price": {"amount": 500}}],
+            "fulfillments": [{"items": [{"order_item_id": "itm_1"}], "tracking": {"number": "T1"},
+                "created_at": "2026-11-28T10:00:00.000Z"}],
+            "totals": {"subtotal": {"amount": 1_000}, "total": {"amount": 1_000}},
+        });
+        let data = Data {
+            customer: json!({"name": "Ann Lee", "email": "ann@example.com"}),
+            orders: vec![order.clone()],
+            addresses: vec![address],
+            ..data
+        };
+        for folder in &FOLDERS {
+            let theme = installed(folder, "en");
+            for (page, expected) in [
+                (Page::Login, "name=\"customer[password]\""),
+                (Page::Register, "name=\"customer[first_name]\""),
+                (Page::Account, "Paid · Fulfilled"),
+                (Page::Order(Box::new(order.clone())), "Sent on 2026-11-28, T1"),
+                (Page::Addresses, "value=\"1 Main &lt;Street&gt;\""),
+                (Page::ResetPassword, "action=\"/shop/account/reset\""),
+                (Page::ActivateAccount, "name=\"decline\""),
+                (Page::Password, "action=\"/shop/password\""),
+            ] {
+                let name = format!("{} {page:?}", folder.slug);
+                assert!(shop_theme::has_template(&theme, &page), "{name}");
+                let rendered = render(&theme, page, &data, Limits::default()).expect(&name);
+                assert_eq!(rendered.warnings, [], "{name}");
+                let html = rendered.html;
+                assert!(html.contains(expected), "{name}: {html}");
+                assert!(!html.contains("{{") && !html.contains("translation missing"), "{html}");
+                assert!(!html.contains("customer.") && !html.contains("Liquid error"), "{html}");
             }
         }
     }

@@ -4,33 +4,88 @@ use axum::extract::Path;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::{Method, StatusCode};
 use maud::html;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use shop_theme::{Page as ThemePage, Posted};
 
+use super::address_form;
+use super::errors::{ADDRESS_FIELDS, messages, posted};
 use super::session::{CUSTOMER, to_sign_in};
+use super::themed::{self, Own, Themed};
 use super::view::alert;
-use crate::address::{ADDRESS, Address, lines_of};
+use crate::address::{Address, lines_of};
+use crate::api::Call;
+use crate::fault::Fault;
 use crate::form::Fields;
 use crate::frame::{Navigation, Page};
 use crate::notices::Notices;
 use crate::paths::segment;
-use crate::values::text;
+use crate::values::{items, text};
 use crate::visit::Visit;
 
-pub(super) async fn show(_: Navigation, visit: Visit) -> Response {
-    page(&visit, &Fields::default(), Notices::default(), StatusCode::OK).await
+/// A form that was rejected: what was sent, and why.
+struct Rejected<'a> {
+    sent: &'a Fields,
+    fault: &'a Fault,
+    /// The id of the address; empty for a new one.
+    id: &'a str,
 }
 
-async fn page(visit: &Visit, sent: &Fields, notices: Notices, status: StatusCode) -> Response {
+impl Rejected<'_> {
+    fn posted(&self) -> Posted {
+        let errors = messages(self.fault, ADDRESS_FIELDS);
+        Posted { subject: self.id.to_owned(), ..posted("customer_address", self.sent, errors) }
+    }
+}
+
+/// `GET /account/addresses`.
+pub(super) async fn show(_: Navigation, visit: Visit) -> Response {
+    page(&visit, None).await
+}
+
+async fn page(visit: &Visit, rejected: Option<Rejected<'_>>) -> Response {
+    match shown(visit, rejected).await {
+        Ok(response) | Err(response) => response,
+    }
+}
+
+async fn shown(visit: &Visit, rejected: Option<Rejected<'_>>) -> Result<Response, Response> {
+    if !visit.has_session() {
+        return Err(to_sign_in(visit));
+    }
+    let theme = themed::theme(visit, &ThemePage::Addresses).await?;
     let (me, all) = tokio::join!(visit.own("/me"), visit.own("/addresses?limit=50"));
-    let (me, all) = match (me, all) {
-        (Ok(me), Ok(all)) => (me, all),
-        (Err(response), _) | (_, Err(response)) => return response,
+    let (me, addresses) = (me?, items(&all?));
+    let status = match rejected {
+        Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        None => StatusCode::OK,
     };
-    let all = all.get("data").and_then(Value::as_array).cloned().unwrap_or_default();
-    let default = text(&me, "default_address_id");
+    if let Some(theme) = theme {
+        let own = Own { me: me.clone(), addresses: addresses.clone(), ..Own::default() };
+        let form = rejected.as_ref().map(Rejected::posted);
+        let page = Themed::new(visit, theme, ThemePage::Addresses).own(own).form(form);
+        if let Some(response) = page.answer(status).await {
+            return Ok(response);
+        }
+    }
+    Ok(plain(visit, (&me, &addresses), rejected.as_ref(), status))
+}
+
+/// The platform's page.
+fn plain(
+    visit: &Visit,
+    (me, all): (&Value, &[Value]),
+    rejected: Option<&Rejected<'_>>,
+    status: StatusCode,
+) -> Response {
+    let (mut notices, none) = (Notices::default(), Fields::default());
+    if let Some(rejected) = rejected {
+        // Only a rejection that the customer can mend leads here.
+        let _ = notices.note(rejected.fault);
+    }
+    let default = text(me, "default_address_id");
     let fresh = Address {
         name: "ship",
-        sent,
+        sent: rejected.map_or(&none, |rejected| rejected.sent),
         stored: &Value::Null,
         country: visit.store().country.as_str(),
         notices: &notices,
@@ -40,7 +95,7 @@ async fn page(visit: &Visit, sent: &Fields, notices: Notices, status: StatusCode
         h1 { "Addresses" }
         @if !notices.is_empty() { (alert(&["Please check the marked fields."])) }
         ul.plain {
-            @for one in &all {
+            @for one in all {
                 @let id = text(one, "id");
                 li {
                     section {
@@ -69,53 +124,44 @@ async fn page(visit: &Visit, sent: &Fields, notices: Notices, status: StatusCode
     Page::new(visit, "Addresses", content).answer(status)
 }
 
-fn to_list() -> Response {
-    Redirect::to("/account/addresses").into_response()
-}
-
+/// `POST /account/addresses`: a new address.
 pub(super) async fn add(_: Navigation, visit: Visit, sent: Fields) -> Response {
-    if !visit.has_session() {
-        return to_sign_in(&visit);
-    }
-    // A theme's form calls them `address[…]`.
-    let members = sent.within("ship").chain(sent.within("address"));
-    let known = members.filter(|(name, value)| ADDRESS.contains(name) && !value.trim().is_empty());
-    let body: Map<String, Value> =
-        known.map(|(name, value)| (name.to_owned(), Value::from(value.trim()))).collect();
-    let call =
-        visit.call_at(Method::POST, format!("{CUSTOMER}/addresses")).body(Value::Object(body));
-    match visit.send(call).await {
-        Ok(_) => to_list(),
-        Err(fault) => {
-            let mut notices = Notices::default();
-            match notices.note(&fault) {
-                Ok(()) => page(&visit, &sent, notices, StatusCode::UNPROCESSABLE_ENTITY).await,
-                Err(fault) => fault.into_response(),
-            }
-        }
-    }
+    let body = address_form::with_default(address_form::address(&sent), &sent);
+    let call = visit.call_at(Method::POST, format!("{CUSTOMER}/addresses")).body(body);
+    save(&visit, call, &sent, "").await
 }
 
+/// `POST /account/addresses/{id}`: changes or deletes an address, or makes it the default, as the form says.
 pub(super) async fn change(
     _: Navigation,
     Path(id): Path<String>,
     visit: Visit,
     sent: Fields,
 ) -> Response {
-    if !visit.has_session() {
-        return to_sign_in(&visit);
-    }
-    let act = sent.text("act").or_else(|| sent.text("_method")).unwrap_or_default();
+    let path = format!("{CUSTOMER}/addresses/{}", segment(&id));
+    let act = sent.text("act").or_else(|| sent.text("_method")).unwrap_or("put");
     let call = match act {
-        "delete" => visit.call_at(Method::DELETE, format!("{CUSTOMER}/addresses/{}", segment(&id))),
-        "prefer" => visit
-            .call_at(Method::PATCH, format!("{CUSTOMER}/me"))
-            .body(json!({ "default_address_id": id })),
-        _ => return to_list(),
+        "delete" => visit.call_at(Method::DELETE, path),
+        "prefer" => visit.call_at(Method::PATCH, path).body(json!({ "is_default": true })),
+        _ => {
+            let body = address_form::with_default(address_form::change(&sent), &sent);
+            visit.call_at(Method::PATCH, path).body(body)
+        }
     };
+    save(&visit, call, &sent, &id).await
+}
+
+async fn save(visit: &Visit, call: Call, sent: &Fields, id: &str) -> Response {
+    let to_list = || Redirect::to("/account/addresses").into_response();
+    if !visit.has_session() {
+        return to_sign_in(visit);
+    }
     match visit.send(call).await {
         Ok(_) => to_list(),
         Err(fault) if fault.is("not_found") => to_list(),
-        Err(fault) => fault.into_response(),
+        Err(fault) => match Notices::default().note(&fault) {
+            Ok(()) => page(visit, Some(Rejected { sent, fault: &fault, id })).await,
+            Err(fault) => fault.into_response(),
+        },
     }
 }

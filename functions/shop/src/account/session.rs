@@ -4,6 +4,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use http::{Method, StatusCode};
 use serde_json::Value;
 
+use crate::api::Call;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::values::with;
@@ -24,14 +25,32 @@ pub(super) fn to_sign_in(visit: &Visit) -> Response {
     visit.with_cookie(to, SESSION, "")
 }
 
+/// An input of a form, by its own name or by that of a theme's form.
+pub(super) fn input<'a>(sent: &'a Fields, name: &str) -> &'a str {
+    sent.text(name).or_else(|| sent.text(&format!("customer[{name}]"))).unwrap_or_default()
+}
+
+/// As [`input`], of a password, which begins and ends as it was typed.
+pub(super) fn password<'a>(sent: &'a Fields, name: &str) -> &'a str {
+    sent.get(name).or_else(|| sent.get(&format!("customer[{name}]"))).unwrap_or_default()
+}
+
 impl Visit {
     /// Reads what a signed-in customer has, or leads to the sign-in.
     pub(super) async fn own(&self, path: &str) -> Result<Value, Response> {
+        self.own_by(self.call_at(Method::GET, format!("{CUSTOMER}{path}"))).await
+    }
+
+    /// As [`Visit::own`], as a part of a page that was charged.
+    pub(super) async fn own_part(&self, path: &str) -> Result<Value, Response> {
+        self.own_by(self.call_at(Method::GET, format!("{CUSTOMER}{path}")).free()).await
+    }
+
+    async fn own_by(&self, call: Call) -> Result<Value, Response> {
         if !self.has_session() {
             return Err(to_sign_in(self));
         }
-        let found = self.send(self.call_at(Method::GET, format!("{CUSTOMER}{path}"))).await;
-        match found {
+        match self.send(call).await {
             Ok(answer) => Ok(self.own_urls(&answer)),
             Err(fault) if fault.status == StatusCode::UNAUTHORIZED => Err(to_sign_in(self)),
             Err(fault) => Err(fault.into_response()),

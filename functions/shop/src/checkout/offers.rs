@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::address::ADDRESS;
 use crate::cart::{Cart, lines};
 use crate::fault::Fault;
+use crate::values;
 use crate::visit::Visit;
 
 /// What a checkout offers for a cart.
@@ -18,15 +19,11 @@ pub(crate) struct Offers {
     pub(crate) methods: Vec<Value>,
 }
 
-fn list(page: &Value) -> Vec<Value> {
-    page.get("data").and_then(Value::as_array).cloned().unwrap_or_default()
-}
-
 impl Offers {
     pub(super) async fn load(visit: &Visit, cart: &Cart) -> Result<Self, Fault> {
         let (rates, methods) =
             tokio::join!(rates(visit, cart), visit.get_charged("/payments/methods"));
-        let methods = list(&methods?);
+        let methods = values::items(&methods?);
         match rates {
             Ok(rates) => Ok(Self { rates, no_rates: None, methods }),
             Err(fault) if fault.status.is_server_error() || fault.retry_after.is_some() => {
@@ -54,7 +51,7 @@ pub(super) async fn rates(visit: &Visit, cart: &Cart) -> Result<Vec<Value>, Faul
         "discount_codes": cart.json.get("discount_codes"),
     });
     let answer = visit.send(visit.call(Method::POST, "/shipping-rates").free().body(body)).await?;
-    Ok(list(&answer.json()))
+    Ok(values::items(&answer.json()))
 }
 
 /// An address as requests have it: without what the API has found out about it.

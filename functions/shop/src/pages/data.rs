@@ -11,17 +11,13 @@ use crate::cart::{Cart, lines};
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::paths::segment;
-use crate::values::text;
+use crate::values::{items, text};
 use crate::visit::Visit;
 
 /// The most collections and products of a page that settings refer to.
 const MOST: usize = 12;
 /// Products of a collection that a section shows.
 const LIMIT: usize = 50;
-
-fn list(page: &Value) -> Vec<Value> {
-    page.get("data").and_then(Value::as_array).cloned().unwrap_or_default()
-}
 
 /// What every page has without asking. Its location is the path with its query.
 fn bare(visit: &Visit, location: &str) -> Data {
@@ -78,7 +74,7 @@ async fn products_of(visit: &Visit, cart: &Cart) -> Vec<Value> {
 ///
 /// # Errors
 /// 503.
-pub(super) async fn products_by_id(visit: &Visit, ids: &[&str]) -> Result<Vec<Value>, Fault> {
+pub(crate) async fn products_by_id(visit: &Visit, ids: &[&str]) -> Result<Vec<Value>, Fault> {
     let found = storefront::products_by_id(&visit.shops.app, visit.store(), ids).await?;
     Ok(found.into_iter().map(|product| visit.with_own_urls(&product)).collect())
 }
@@ -100,7 +96,7 @@ pub(super) async fn load(
         visit.get("/collections?limit=100"),
         customer(visit),
     );
-    let (menus, known) = (list(&menus?), list(&known?));
+    let (menus, known) = (items(&menus?), items(&known?));
     let is_named = |collection: &&Value| names.collections.contains(text(collection, "handle"));
     let wanted: Vec<Value> = known.iter().filter(is_named).take(MOST).cloned().collect();
     let shows_all =
@@ -149,7 +145,7 @@ async fn customer(visit: &Visit) -> Value {
 async fn products_in(visit: &Visit, collection: &Value) -> Vec<Value> {
     let handle = segment(text(collection, "handle"));
     let path = format!("/products?collection={handle}&limit={LIMIT}");
-    visit.get(&path).await.map(|page| list(&page)).unwrap_or_default()
+    visit.get(&path).await.map(|page| items(&page)).unwrap_or_default()
 }
 
 /// The products that settings name, and the newest ones where a section shows them all.
@@ -157,7 +153,7 @@ async fn named_products(visit: &Visit, handles: &BTreeSet<String>, shows_all: bo
     let mut found = Vec::new();
     if shows_all {
         let page = visit.get(&format!("/products?limit={LIMIT}")).await;
-        found.extend(page.map(|page| list(&page)).unwrap_or_default());
+        found.extend(page.map(|page| items(&page)).unwrap_or_default());
     }
     let asked = handles.iter().take(MOST);
     let asked = asked.map(|handle| {

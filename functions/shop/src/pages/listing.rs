@@ -7,7 +7,7 @@ use super::filters;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::paths::segment;
-use crate::values::text;
+use crate::values::{items, text};
 use crate::visit::Visit;
 
 /// Products of one answer of the API.
@@ -97,7 +97,7 @@ async fn read(visit: &Visit, filter: &str, needed: usize) -> Result<(Vec<Value>,
         let path = format!("/products?limit={LIMIT}{filter}{cursor}");
         let is_search = filter.contains("&q=");
         let page = if is_search { visit.get_charged(&path).await } else { visit.get(&path).await }?;
-        found.extend(page.get("data").and_then(Value::as_array).cloned().unwrap_or_default());
+        found.extend(items(&page));
         let next = page.get("page").map(|page| text(page, "next_cursor").to_owned());
         match next.filter(|next| !next.is_empty()) {
             None => return Ok((found, true)),

@@ -28,6 +28,11 @@ pub(super) fn page(
     with_headers((status, page.html.clone()).into_response(), "private, no-store")
 }
 
+/// A page that is this visitor's alone.
+pub(crate) fn private(status: StatusCode, html: String) -> Response {
+    with_headers((status, html).into_response(), "private, no-store")
+}
+
 /// A page that is everybody's, or that the browser has already.
 pub(super) fn kept(page: &KeptPage, sent: &HeaderMap) -> Response {
     let known = sent.get_all(header::IF_NONE_MATCH).iter();
@@ -71,7 +76,7 @@ pub(super) fn section(html: String) -> Response {
 }
 
 /// A page that cannot be shown. A preview that is over ends.
-pub(super) fn fault(visit: &Visit, fault: Fault) -> Response {
+pub(crate) fn fault(visit: &Visit, fault: Fault) -> Response {
     let is_over = visit.preview().is_some() && fault.status.is_client_error();
     let is_of_theme = fault.status == StatusCode::UNPROCESSABLE_ENTITY;
     let response = fault.into_response();

@@ -11,7 +11,7 @@ use crate::document;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::paths::segment;
-use crate::values::text;
+use crate::values::{items, text};
 use crate::visit::Visit;
 
 /// Products of an answer unless the request says fewer.
@@ -30,8 +30,7 @@ async fn found(visit: &Visit, query: &Fields) -> Result<(String, Vec<Value>), Fa
     let limit = limit(query, "resources[limit]");
     let path = format!("/products?limit={limit}&q={}", segment(&terms));
     let page = visit.get_charged(&path).await?;
-    let products = page.get("data").and_then(Value::as_array).cloned().unwrap_or_default();
-    Ok((terms, products))
+    Ok((terms, items(&page)))
 }
 
 /// `GET /search/suggest?q=…&section_id=predictive-search`.

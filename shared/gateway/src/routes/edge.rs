@@ -16,7 +16,7 @@ use crate::budget::{ActualCost, Charge, Unmetered};
 use crate::conditions;
 use crate::cors;
 use crate::cors::CrossOrigin;
-use crate::request::{ClientIp, ip_prefix};
+use crate::request::{ClientIp, PasswordPage, ip_prefix};
 use primitives::context::Context;
 use primitives::problem::Problem;
 use services::metrics::{MetricSubject, RequestOutcome, family_of};
@@ -170,10 +170,10 @@ pub struct RequestSummary {
 }
 
 /// Leaves of what another router noted about a request what is ours: who asks, whether the event could be
-/// read, and whether a budget is charged. Its path's parameters are to be found anew.
+/// read, whether a budget is charged, and which page a mail leads to. Its path's parameters are to be found anew.
 pub fn hand_on(extensions: &mut http::Extensions) {
     let (client, unreadable) = (extensions.remove::<ClientIp>(), extensions.remove::<Unreadable>());
-    let unmetered = extensions.remove::<Unmetered>();
+    let (unmetered, page) = (extensions.remove::<Unmetered>(), extensions.remove::<PasswordPage>());
     extensions.clear();
     if let Some(client) = client {
         extensions.insert(client);
@@ -183,5 +183,8 @@ pub fn hand_on(extensions: &mut http::Extensions) {
     }
     if let Some(unmetered) = unmetered {
         extensions.insert(unmetered);
+    }
+    if let Some(page) = page {
+        extensions.insert(page);
     }
 }

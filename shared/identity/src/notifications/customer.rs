@@ -59,15 +59,30 @@ pub fn stays(to: &Email, shop: &Subdomain) -> MailContent {
     MailContent::new(to, "Your account stays as it is", text, CODE_LIFETIME)
 }
 
+/// Where a customer sets a new password.
+#[derive(Debug, Clone, Copy)]
+pub enum ResetAt<'a> {
+    /// A page of a shop, by its URL without the token.
+    Page(&'a str),
+    /// The API, by its base URL.
+    Api(&'a str),
+}
+
 /// The mail with a token that sets a customer's new password.
-pub fn reset(to: &Email, shop: &Subdomain, token: &str, base_url: &str) -> MailContent {
+pub fn reset(to: &Email, shop: &Subdomain, token: &str, at: ResetAt<'_>) -> MailContent {
+    let directions = match at {
+        ResetAt::Page(page) => format!("To set one, open\n\n\x20   {page}/{token}"),
+        ResetAt::Api(base_url) => format!(
+            "To set one, send this token and the new password to\n\n\
+             \x20   POST {base_url}/v1/storefront/customer/password/update\n\
+             \x20   {{\"token\": \"...\", \"new_password\": \"...\"}}\n\n\
+             Token: {token}"
+        ),
+    };
     let text = format!(
         "Somebody requested a new password for your account at the shop\n\n\
          \x20   {shop}\n\n\
-         To set one, send this token and the new password to\n\n\
-         \x20   POST {base_url}/v1/storefront/customer/password/update\n\
-         \x20   {{\"token\": \"...\", \"new_password\": \"...\"}}\n\n\
-         Token: {token}\n\n\
+         {directions}\n\n\
          It is valid for 30 minutes and works once.\n\
          If you did not request it, do nothing: your password stays as it is.\n"
     );
@@ -101,7 +116,7 @@ mod tests {
             existing_account_code(&to, &shop, "042137"),
             email_change_code(&to, &shop, "042137"),
             stays(&to, &shop),
-            reset(&to, &shop, &token, "https://api.example.com"),
+            reset(&to, &shop, &token, ResetAt::Api("https://api.example.com")),
             deleted(&to, &shop, now),
         ] {
             assert!(content.text.is_ascii() && content.subject.is_ascii());

@@ -10,7 +10,8 @@ use table::{Change, Condition, Write};
 use super::{LiveTheme, MAX_MENUS, MAX_THEMES, Store, StoreStatus};
 
 /// The attributes that the functions below write.
-const COUNTED: &[&str] = &["config_changes", "menus", "themes", "live_theme", "currency_locked"];
+const COUNTED: &[&str] =
+    &["config_changes", "menus", "themes", "live_theme", "password_protected", "currency_locked"];
 
 /// Writes a changed store. Rejected, like a stale version, if the currency changes and something was
 /// priced in the old one meanwhile.
@@ -84,6 +85,16 @@ pub fn set_live_theme(write: Write, store: &StoreId, live: &LiveTheme) -> Write 
         .value(":slug", &live.slug)
         .value(":one", 1);
     write.update(&key::store(store), change, Code::ThemeNotInstalled)
+}
+
+/// As [`count_config_change`], for settings by which visitors of the shop begin to need a password, or no longer do. Part
+/// of the transaction that changes them.
+pub fn set_password_protection(write: Write, store: &StoreId, is_protected: bool) -> Write {
+    let change = Change::new("SET password_protected = :protected ADD config_changes :one")
+        .only_if("attribute_exists(PK)")
+        .value(":protected", is_protected)
+        .value(":one", 1);
+    write.update(&key::store(store), change, Code::NotFound)
 }
 
 /// Locks the store's currency, because something is priced in it. Part of the transaction that creates

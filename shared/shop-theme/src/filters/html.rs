@@ -73,13 +73,27 @@ fn default_errors(input: &Value, _: &Args, _: &mut Context<'_>) -> Result<Value>
         return Ok("".into());
     }
     let mut html = "<div class=\"errors\"><ul>".to_owned();
+    let names = input.get("translated_fields");
     for pair in messages {
         let Value::Array(pair) = pair else { continue };
-        let message = pair.get(1).map(|message| message.to_text().into_owned());
-        let _ = write!(html, "<li>{}</li>", attribute(&message.unwrap_or_default()));
+        let part = |at: usize| pair.get(at).map(|part| part.to_text().into_owned());
+        let (field, message) = (part(0).unwrap_or_default(), part(1).unwrap_or_default());
+        let name = names.get(&field).to_text().into_owned();
+        let sentence = if matches!(field.as_str(), "form" | "") || name.is_empty() {
+            message
+        } else {
+            capitalized(&format!("{name} {message}"))
+        };
+        let _ = write!(html, "<li>{}</li>", attribute(&sentence));
     }
     html.push_str("</ul></div>");
     Ok(Value::html(html))
+}
+
+/// A text that begins with a capital letter.
+fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The text with a term in `<strong class="highlight">`.

@@ -24,8 +24,61 @@ pub(crate) fn cart(shop: &Arc<Shop>) -> Value {
 
 /// The items of an order.
 pub(crate) fn of_order(shop: &Arc<Shop>, order: &Json) -> Value {
-    let items = list(order, "/items").iter();
-    items.map(|item| line(shop, ajax::item(item, &shop.data, shop.money))).collect()
+    list(order, "/items").iter().map(|item| ordered(shop, order, item)).collect()
+}
+
+/// An item of an order, with the newest delivery of it.
+fn ordered(shop: &Arc<Shop>, order: &Json, item: &Json) -> Value {
+    let mut shaped = ajax::item(item, &shop.data, shop.money);
+    let id = item.get("id");
+    let has_it = |delivery: &&Json| {
+        list(delivery, "/items").iter().any(|line| line.get("order_item_id") == id)
+    };
+    let delivery = list(order, "/fulfillments").iter().rev().find(has_it);
+    if let (Some(members), Some(delivery)) = (shaped.as_object_mut(), delivery) {
+        members.insert("fulfillment".to_owned(), delivery.clone());
+        members.insert("fulfilled".to_owned(), item.get("fulfilled").cloned().unwrap_or_default());
+    }
+    line(shop, shaped)
+}
+
+/// A delivery of an order.
+pub(crate) fn fulfillment(shop: &Arc<Shop>, order: &Json, raw: &Json) -> Value {
+    let is_in = |item: &&Json| {
+        list(raw, "/items").iter().any(|line| line.get("order_item_id") == item.get("id"))
+    };
+    let items = list(order, "/items").iter().filter(is_in);
+    let lines: Value =
+        items.map(|item| line(shop, ajax::item(item, &shop.data, shop.money))).collect();
+    let delivery = delivery(raw);
+    Value::map([
+        ("created_at", delivery.get("created_at")),
+        ("item_count", Value::from(list(raw, "/items").len())),
+        ("fulfillment_line_items", lines),
+        ("tracking_company", delivery.get("tracking_company")),
+        ("tracking_number", delivery.get("tracking_number")),
+        ("tracking_numbers", delivery.get("tracking_numbers")),
+        ("tracking_url", delivery.get("tracking_url")),
+    ])
+}
+
+/// What a line says of its delivery.
+fn delivery(raw: &Json) -> Value {
+    let part = |pointer: &str| match text(raw, pointer) {
+        "" => Value::Nil,
+        text => text.into(),
+    };
+    let number = part("/tracking/number");
+    let numbers: Vec<Value> = Some(number.clone()).filter(|it| !it.is_nil()).into_iter().collect();
+    // A carrier's page is a link of the merchant's, who could otherwise write a script into it.
+    let url = Some(text(raw, "/tracking/url")).filter(|url| url.starts_with("https://"));
+    Value::map([
+        ("created_at", part("/created_at")),
+        ("tracking_company", part("/tracking/company")),
+        ("tracking_number", number),
+        ("tracking_numbers", numbers.into()),
+        ("tracking_url", url.map_or(Value::Nil, Value::from)),
+    ])
 }
 
 fn line(shop: &Arc<Shop>, shaped: Json) -> Value {
@@ -80,15 +133,20 @@ fn line_member(line: &Record, name: &str) -> Option<Value> {
         | "message"
         | "unit_price"
         | "unit_price_measurement"
-        | "fulfillment"
         | "selling_plan_allocation"
         | "parent_relationship" => Value::Nil,
+        "fulfillment" => match line.raw.get("fulfillment") {
+            Some(raw) => delivery(raw),
+            None => Value::Nil,
+        },
         "item_components" | "tax_lines" => Value::from(Vec::new()),
         "instructions" => Value::map([
             ("can_remove", Value::from(true)),
             ("can_update_quantity", Value::from(true)),
         ]),
-        "successfully_fulfilled_quantity" => Value::Int(0),
+        "successfully_fulfilled_quantity" => {
+            Value::Int(line.raw.get("fulfilled").and_then(Json::as_i64).unwrap_or_default())
+        }
         "fulfillment_service" => "manual".into(),
         "vendor" => line.text_at("/vendor").into(),
         "metafields" => nothing(),

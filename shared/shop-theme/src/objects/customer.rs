@@ -80,12 +80,11 @@ fn shape(customer: &Record) -> Json {
 }
 
 /// The names of an address's members here.
-const MEMBERS: [(&str, &str); 11] = [
+const MEMBERS: [(&str, &str); 10] = [
     ("address1", "/line1"),
     ("address2", "/line2"),
     ("zip", "/postal_code"),
     ("country_code", "/country"),
-    ("province", "/region"),
     ("province_code", "/region"),
     ("company", "/company"),
     ("first_name", "/first_name"),
@@ -105,6 +104,8 @@ fn address_member(address: &Record, name: &str) -> Option<Value> {
         }
         "street" => joined(&[address.text_at("/line1"), address.text_at("/line2")], ", ").into(),
         "country" => store::country(&address.shop, address.text_at("/country")),
+        "province" => province(address).into(),
+        "is_default" => address.at("/is_default"),
         "summary" => summary(address).into(),
         "url" => {
             let path = format!("/account/addresses/{}", address.text_at("/id"));
@@ -114,6 +115,10 @@ fn address_member(address: &Record, name: &str) -> Option<Value> {
     })
 }
 
+fn province(address: &Record) -> &str {
+    store::region_name(&address.shop, address.text_at("/country"), address.text_at("/region"))
+}
+
 fn address_shape(address: &Record) -> Json {
     let members = MEMBERS.iter().map(|(name, pointer)| {
         ((*name).to_owned(), address.raw.pointer(pointer).cloned().unwrap_or_default())
@@ -121,6 +126,7 @@ fn address_shape(address: &Record) -> Json {
     let mut shape: serde_json::Map<String, Json> = members.collect();
     shape.insert("id".to_owned(), address.raw.get("id").cloned().unwrap_or_default());
     shape.insert("country".to_owned(), address.raw.get("country").cloned().unwrap_or_default());
+    shape.insert("province".to_owned(), province(address).into());
     shape.into()
 }
 
@@ -160,19 +166,32 @@ fn order_member(order: &Record, name: &str) -> Option<Value> {
             let counts = items.filter_map(|item| item.get("quantity")?.as_i64());
             Value::Int(counts.fold(0, i64::saturating_add))
         }
-        "total_price" | "total_net_amount" => total("total"),
+        "total_price" => total("total"),
+        "total_net_amount" => {
+            let refunded = liquid::number::loose_integer(&order.amount("/refunded_total"));
+            let total = liquid::number::loose_integer(&total("total"));
+            Value::Int(total.saturating_sub(refunded))
+        }
         "subtotal_price" | "line_items_subtotal_price" => total("subtotal"),
         "total_discounts" => total("discount"),
         "shipping_price" => total("shipping"),
         "tax_price" => total("tax"),
         "total_refunded_amount" => order.amount("/refunded_total"),
-        "total_duties" => Value::Int(0),
         "cancelled" => (!order.at("/cancelled_at").is_nil()).into(),
         "financial_status_label" => label(order.text_at("/financial_status")).into(),
         "fulfillment_status_label" => label(order.text_at("/fulfillment_status")).into(),
         "customer" => customer(shop),
-        "customer_url" | "order_status_url" | "customer_order_url" => {
+        "customer_url" | "customer_order_url" => {
             shop.to(&format!("/account/orders/{}", order.text_at("/id"))).into()
+        }
+        "order_status_url" => shop.to(&format!("/orders/{}", order.text_at("/id"))).into(),
+        "fulfillments" => {
+            let all = list(&order.raw, "/fulfillments").iter();
+            all.map(|raw| cart::fulfillment(shop, &order.raw, raw)).collect()
+        }
+        "confirmation_number" => order.at("/number"),
+        "cancel_reason" | "cancel_reason_label" if !order.at("/cancelled_at").is_nil() => {
+            "Other".into()
         }
         "shipping_address" => {
             address(shop, order.raw.get("shipping_address").unwrap_or(&Json::Null))
@@ -186,9 +205,12 @@ fn order_member(order: &Record, name: &str) -> Option<Value> {
             let one = |line: &Json| {
                 let price = line.get("amount").map_or(0, |amount| shop.money.cents(amount));
                 let rate = line.get("percent").and_then(Json::as_str).unwrap_or_default();
+                // A hundredth of it, without a division.
+                let share = format!("{rate}e-2").parse::<f64>().map_or(Value::Nil, Value::from);
                 Value::map([
                     ("title", Value::from(text(line, "/name"))),
                     ("price", Value::Int(price)),
+                    ("rate", share),
                     ("rate_percentage", rate.into()),
                 ])
             };
@@ -223,9 +245,7 @@ fn order_member(order: &Record, name: &str) -> Option<Value> {
         }
         "transactions" | "tags" => Value::from(Vec::new()),
         "attributes" | "metafields" => nothing(),
-        "note" | "phone" | "cancel_reason" | "cancel_reason_label" | "confirmation_number" => {
-            Value::Nil
-        }
+        "note" | "phone" | "cancel_reason" | "cancel_reason_label" | "total_duties" => Value::Nil,
         "pickup_in_store?" => false.into(),
         _ => return None,
     })

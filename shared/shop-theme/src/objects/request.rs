@@ -100,7 +100,12 @@ pub(crate) fn page_title(shop: &Arc<Shop>) -> Value {
         Page::Cart => "Your Shopping Cart".to_owned(),
         Page::Collections => "Collections".to_owned(),
         Page::NotFound => "404 Not Found".to_owned(),
-        Page::Login | Page::Register | Page::Account | Page::Addresses => "Account".to_owned(),
+        Page::Login
+        | Page::Register
+        | Page::Account
+        | Page::Addresses
+        | Page::ActivateAccount
+        | Page::ResetPassword => "Account".to_owned(),
         Page::Order(order) => format!("Order {}", text(order, "/number")),
         _ => String::new(),
     };

@@ -56,7 +56,9 @@ impl Object for Store {
             "customer_accounts_enabled" | "customer_accounts_optional" => true.into(),
             "enabled_payment_types" => Value::from(Vec::new()),
             "taxes_included" | "accepts_gift_cards" => (name == "accepts_gift_cards").into(),
-            "password_message" => "".into(),
+            "password_message" => {
+                Value::html(liquid::escape(text(store, "/password_message").into()))
+            }
             "policies" => links::policies(shop).into(),
             "refund_policy" => links::policy(shop, "refund"),
             "shipping_policy" => links::policy(shop, "shipping"),
@@ -154,7 +156,7 @@ pub(crate) fn country(shop: &Arc<Shop>, code: &str) -> Value {
     }
     let members = Value::map([
         ("iso_code", Value::from(code)),
-        ("name", country_name(code).into()),
+        ("name", country_name(shop, code).into()),
         ("unit_system", (if code == "US" { "imperial" } else { "metric" }).into()),
         ("currency", currency(shop.data.currency())),
         ("market", Value::Nil),
@@ -162,11 +164,14 @@ pub(crate) fn country(shop: &Arc<Shop>, code: &str) -> Value {
         ("continent", "".into()),
         ("available_languages", Value::from(vec![language(shop)])),
     ]);
-    Value::object(Titled { title: Arc::from(country_name(code)), members })
+    Value::object(Titled { title: Arc::from(country_name(shop, code)), members })
 }
 
-/// The English names of the countries that shops are most often in; the code of another.
-fn country_name(code: &str) -> &str {
+/// The English name of a country: the host's, or else one of those that shops are most often in; the code of another.
+fn country_name<'a>(shop: &'a Shop, code: &'a str) -> &'a str {
+    if let Some(country) = shop.data.country(code) {
+        return &country.name;
+    }
     const NAMES: [(&str, &str); 30] = [
         ("AE", "United Arab Emirates"),
         ("AT", "Austria"),
@@ -251,11 +256,35 @@ pub(crate) fn localization(shop: &Arc<Shop>) -> Value {
     ])
 }
 
-/// The options of a form's countries.
+/// The name of a region of a country; what was given where it is none.
+pub(crate) fn region_name<'a>(shop: &'a Shop, country: &str, region: &'a str) -> &'a str {
+    let country = shop.data.country(country);
+    let regions = country.map(|country| country.regions.as_slice()).unwrap_or_default();
+    regions.iter().find(|(code, _)| code == region).map_or(region, |(_, name)| name)
+}
+
+/// The options of a form's countries, the store's own first, each with its provinces. Where no script of the theme runs,
+/// the host's has the provinces: each form of a page has all options.
 pub(crate) fn country_options(shop: &Arc<Shop>) -> Value {
+    let option = |name: &str, provinces: &str| {
+        let (name, provinces) = (liquid::escape(name.into()), liquid::escape(provinces.into()));
+        format!("<option value=\"{name}\" data-provinces=\"{provinces}\">{name}</option>")
+    };
     let code = text(&shop.data.store, "/country");
-    let name = liquid::escape(country_name(code).into());
-    Value::html(format!("<option value=\"{name}\" data-provinces=\"[]\">{name}</option>"))
+    if shop.data.countries.is_empty() {
+        return Value::html(option(country_name(shop, code), "[]"));
+    }
+    let others = shop.data.countries.iter().filter(|country| country.code != code);
+    let options = shop.data.country(code).into_iter().chain(others).map(|country| {
+        if shop.data.is_scriptless {
+            let name = liquid::escape(country.name.as_str().into());
+            return format!("<option value=\"{name}\">{name}</option>");
+        }
+        let pairs: Vec<[&str; 2]> =
+            country.regions.iter().map(|(_, name)| [name.as_str(), name.as_str()]).collect();
+        option(&country.name, &serde_json::to_string(&pairs).unwrap_or_default())
+    });
+    Value::html(options.collect::<String>())
 }
 
 /// `recommendations`.

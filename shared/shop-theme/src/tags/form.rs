@@ -33,14 +33,14 @@ pub(super) fn form<'s>(head: Head<'s>, parser: &mut Parser<'_, 's>) -> Parsed {
 /// What a type of form is: the path that it posts to, its id and class, and whether it may have files.
 struct Target {
     path: String,
-    id: &'static str,
+    id: String,
     class: &'static str,
     is_multipart: bool,
 }
 
 fn target(kind: &str, subject: &Value) -> Option<Target> {
-    let of = |path: &str, id: &'static str, class: &'static str| {
-        Some(Target { path: path.to_owned(), id, class, is_multipart: false })
+    let of = |path: &str, id: &str, class: &'static str| {
+        Some(Target { path: path.to_owned(), id: id.to_owned(), class, is_multipart: false })
     };
     match kind {
         "product" => {
@@ -56,12 +56,11 @@ fn target(kind: &str, subject: &Value) -> Option<Target> {
         "activate_customer_password" => of("/account/activate", "", ""),
         "customer_address" => {
             let id = subject.get("id").to_text().into_owned();
-            let path = if id.is_empty() {
-                "/account/addresses".to_owned()
+            if id.is_empty() {
+                of("/account/addresses", "address_form_new", "")
             } else {
-                format!("/account/addresses/{id}")
-            };
-            Some(Target { path, id: "", class: "", is_multipart: false })
+                of(&format!("/account/addresses/{id}"), &format!("address_form_{id}"), "")
+            }
         }
         "localization" => Some(Target {
             is_multipart: true,
@@ -120,7 +119,7 @@ fn open(
         (own, None) => own.to_owned(),
         (_, Some(given)) => given.to_text().into_owned(),
     };
-    let id = of("id").map_or_else(|| target.id.to_owned(), |id| id.to_text().into_owned());
+    let id = of("id").map_or_else(|| target.id.clone(), |id| id.to_text().into_owned());
     if !id.is_empty() {
         let _ = write!(out, " id=\"{}\"", liquid::escape(id.into()));
     }
@@ -144,13 +143,17 @@ fn open(
         "><input type=\"hidden\" name=\"form_type\" value=\"{kind}\">\
          <input type=\"hidden\" name=\"utf8\" value=\"✓\">"
     );
-    if kind == "localization" {
+    if kind == "localization" || target.path.starts_with("/account/addresses/") {
         out.push_str("<input type=\"hidden\" name=\"_method\" value=\"put\">");
     }
     let back = match (kind, of("return_to")) {
         (_, Some(to)) if to.to_text() == "back" => Some(shop.here()),
         (_, Some(to)) => Some(to.to_text().into_owned()),
         ("localization" | "currency", None) => Some(shop.here()),
+        // Where the sign-in leads is in the address of its page.
+        ("customer_login" | "create_customer", None) => {
+            shop.data.parameter("return_to").map(str::to_owned)
+        }
         _ => None,
     };
     if let Some(back) = back {
@@ -161,21 +164,33 @@ fn open(
 
 /// The object `form`.
 fn object(shop: &Arc<Shop>, kind: &str, subject: &Value) -> Value {
-    let posted = shop.data.form.as_ref().filter(|posted| posted.form == kind).cloned();
-    let id = match kind {
-        "customer_address" => match subject.get("id") {
-            Value::Nil => "new".to_owned(),
-            id => id.to_text().into_owned(),
-        },
-        _ => String::new(),
+    let is_address = kind == "customer_address";
+    let about = if is_address { subject.get("id").to_text().into_owned() } else { String::new() };
+    let is_this = |posted: &&Posted| posted.form == kind && posted.subject == about;
+    let posted = shop.data.form.as_ref().filter(is_this).cloned();
+    let id = match about.as_str() {
+        "" if is_address => "new".to_owned(),
+        id => id.to_owned(),
     };
-    Value::object(FormObject { posted, subject: subject.clone(), id })
+    let default = subject.get("is_default").is_truthy()
+        || posted.iter().flat_map(|it| &it.values).any(|(name, _)| name == "default");
+    Value::object(FormObject { posted, subject: subject.clone(), id, default })
 }
 
 struct FormObject {
     posted: Option<Posted>,
     subject: Value,
     id: String,
+    /// Whether the address is the default.
+    default: bool,
+}
+
+/// A value of a form, which themes write into an attribute as it is.
+fn written(value: Value) -> Value {
+    match value {
+        Value::Str(text) => Value::html(liquid::escape((&*text).into())),
+        other => other,
+    }
 }
 
 impl Object for FormObject {
@@ -195,15 +210,20 @@ impl Object for FormObject {
             },
             "posted_successfully?" => posted.is_some_and(|posted| posted.errors.is_empty()).into(),
             "password_needed?" | "password_needed" => true.into(),
-            "set_as_default_checkbox" => Value::html(
-                "<input type=\"checkbox\" id=\"address_default_address\" name=\"address[default]\" value=\"1\">",
-            ),
+            "set_as_default_checkbox" => {
+                let id = liquid::escape(self.id.as_str().into());
+                let checked = if self.default { " checked" } else { "" };
+                Value::html(format!(
+                    "<input type=\"checkbox\" id=\"address_default_address_{id}\" name=\"address[default]\" \
+                     value=\"1\"{checked}>"
+                ))
+            }
             _ => {
                 let sent =
                     posted.and_then(|posted| posted.values.iter().find(|(other, _)| other == name));
                 match sent {
-                    Some((_, value)) => value.as_str().into(),
-                    None => self.subject.get(name),
+                    Some((_, value)) => written(value.as_str().into()),
+                    None => written(self.subject.get(name)),
                 }
             }
         })
@@ -220,7 +240,11 @@ impl Object for Errors {
         };
         Some(match name {
             "messages" => by_field(|(_, message)| message),
-            "translated_fields" => by_field(|(field, _)| field),
+            "translated_fields" => Value::map(
+                self.0
+                    .iter()
+                    .map(|(field, _)| (field.as_str(), Value::from(field.replace('_', " ")))),
+            ),
             _ => return None,
         })
     }

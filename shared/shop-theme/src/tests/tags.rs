@@ -57,6 +57,7 @@ fn a_form_shows_what_was_posted() {
         let pair = |(a, b): &(&str, &str)| ((*a).to_owned(), (*b).to_owned());
         let form = Posted {
             form: "contact".to_owned(),
+            subject: String::new(),
             errors: errors.iter().map(pair).collect(),
             values: vec![("email".to_owned(), "a@b.example".to_owned())],
         };
@@ -64,7 +65,10 @@ fn a_form_shows_what_was_posted() {
         render(&theme(template, &[]), Page::Index, &data, patient()).unwrap().html
     };
     let wrong = shown(&[("email", "is invalid")]);
-    assert!(wrong.contains("a@b.example <div class=\"errors\"><ul><li>is invalid</li>"), "{wrong}");
+    assert!(
+        wrong.contains("a@b.example <div class=\"errors\"><ul><li>Email is invalid</li>"),
+        "{wrong}"
+    );
     assert!(wrong.contains("</div>is invalid") && !wrong.contains("sent"), "{wrong}");
     assert!(shown(&[]).contains("sent"));
 }

@@ -54,7 +54,7 @@ core_types::view! {
         parts: Vec<ExportPart> = export.part_views(),
         /// When the file is deleted.
         expires_at: Timestamp = export.expires_at(),
-        /// The merchant or app that created it: `mer_…` or `app_…`.
+        /// The merchant, app or customer who requested it: `mer_…`, `app_…` or `cus_…`.
         created_by: String,
         /// When it ended.
         finished_at: Option<Timestamp>,
