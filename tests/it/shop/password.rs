@@ -24,7 +24,7 @@ async fn protect(market: &Market) {
     let shown = json!({
         "password_protected": true, "has_password": true, "password_message": "Back in <May>",
     });
-    assert_eq!(reply.at("/shop"), &shown);
+    assert_eq!(*reply.at("/shop"), shown);
 }
 
 /// That every page leads to the one that asks.
