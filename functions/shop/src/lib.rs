@@ -16,6 +16,7 @@ mod document;
 mod fault;
 mod form;
 mod frame;
+mod look;
 mod notices;
 mod orders;
 mod page_cache;
@@ -28,6 +29,7 @@ mod theme_cache;
 mod totals;
 mod values;
 mod visit;
+mod words;
 
 use std::sync::Arc;
 

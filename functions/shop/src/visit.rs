@@ -21,6 +21,7 @@ use crate::form::Fields;
 use crate::paths::segment;
 use crate::preview;
 use crate::shops::Shops;
+use crate::words::Words;
 
 /// The cookie of a cart: its id and its token.
 pub(crate) const CART: &str = "shop_cart";
@@ -170,6 +171,11 @@ impl Visit {
     /// The store.
     pub(crate) fn store(&self) -> &Store {
         &self.open.store
+    }
+
+    /// The words of the platform's own pages, in the store's language.
+    pub(crate) fn words(&self) -> &'static Words {
+        Words::of(&self.store().locale)
     }
 
     /// The path of the request.

@@ -6,7 +6,7 @@ use liquid::{Items, Object, Shape, Value};
 
 use crate::data::{Page, handle};
 use crate::objects::plain::nothing;
-use crate::objects::{cart, collection, customer, links, product, request, store};
+use crate::objects::{cart, collection, customer, links, product, request, store, suggestions};
 use crate::settings;
 use crate::shop::Shop;
 
@@ -66,7 +66,7 @@ pub(crate) fn global(shop: &Arc<Shop>, name: &str) -> Option<Value> {
             _ => Value::Nil,
         },
         "search" => collection::search(shop),
-        "predictive_search" => collection::suggestions(shop),
+        "predictive_search" => suggestions::suggestions(shop),
         "recommendations" => store::recommendations(shop),
         "closest" => closest(shop),
         "blogs" | "articles" | "images" | "metaobjects" => {

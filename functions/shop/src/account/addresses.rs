@@ -60,7 +60,7 @@ async fn page(visit: &Visit, sent: &Fields, notices: Notices, status: StatusCode
         section {
             h2 { "Add an address" }
             form method="post" action="/account/addresses" novalidate {
-                (fresh.render())
+                (fresh.render(visit.words()))
                 button.primary { "Add the address" }
             }
         }
@@ -88,7 +88,7 @@ pub(super) async fn add(_: Navigation, visit: Visit, sent: Fields) -> Response {
         Ok(_) => to_list(),
         Err(fault) => {
             let mut notices = Notices::default();
-            match notices.note(&fault) {
+            match notices.note(&fault, visit.words()) {
                 Ok(()) => page(&visit, &sent, notices, StatusCode::UNPROCESSABLE_ENTITY).await,
                 Err(fault) => fault.into_response(),
             }
