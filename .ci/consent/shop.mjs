@@ -39,6 +39,8 @@ export function listen(page) {
 
 /** What is wrong with a page: for people who use a keyboard or a reader, and on its screen. */
 export async function look(page, name, width, options = { fullPage: true }) {
+  // What fades in is not read yet.
+  await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)));
   await page.screenshot({ path: `${pictures}/shop-${name}-${width}.png`, ...options });
   const wide = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
   note(`${name} fits ${width} px`, !wide);

@@ -33,6 +33,7 @@ pub(crate) fn global(shop: &Arc<Shop>, name: &str) -> Option<Value> {
         "cart" => cart::cart(shop),
         "customer" => customer::customer(shop),
         "product" => product::of_page(shop),
+        "product_variant" => product::variant_of_path(shop),
         "collection" => collection::of_page(shop),
         "collections" => Value::object(Named {
             shop: Arc::clone(shop),

@@ -153,6 +153,9 @@ async fn options_that_no_variant_has_are_not_for_sale() {
     let missing = browser.fetch(&path(&large, &blue)).await.expect(200);
     missing.shows("data-variant=\"\"").shows("Unavailable").lacks("Add to the cart");
     browser.fetch(&path(&small, &blue)).await.expect(200).shows("Add to the cart");
+    // Dawn's scripts ask where a variant can be picked up.
+    browser.fetch("/variants/var_1/?section_id=header").await.expect(200).shows("Cart");
+    browser.open("/variants/var_1").await.expect(404);
 }
 
 #[tokio::test]

@@ -38,6 +38,13 @@ pub(crate) fn of_page(shop: &Arc<Shop>) -> Value {
     }
 }
 
+/// The variant that sections at `/variants/{id}` are about: where it can be picked up, which is nowhere.
+pub(crate) fn variant_of_path(shop: &Arc<Shop>) -> Value {
+    let Some(id) = shop.data.path.strip_prefix("/variants/") else { return Value::Nil };
+    let raw = Arc::new(json!({"id": id.trim_end_matches('/')}));
+    Record::new(&VARIANT, shop, raw).value()
+}
+
 /// A product of an answer that others have, too.
 pub(crate) fn shared(shop: &Arc<Shop>, raw: Arc<Json>) -> Value {
     Record::new(&PRODUCT, shop, raw).value()
