@@ -1,66 +1,8 @@
 // Plays shoppers at the demo store's shop: cart, checkout, payment, order and account, on a telephone and on a screen,
 // with and without scripts. axe-core looks at every page.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { chromium } from "playwright-core";
+import { asked, check, fill, finish, look, visit, visitor } from "./shop.mjs";
 
-const { shop, variant, bank, customer, pictures, browser: executablePath } = JSON.parse(process.argv[2]);
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-
-const faults = new Set();
-
-/** Notes what is wrong with a page, and goes on: all of it is said at the end. */
-function note(what, holds) {
-  if (!holds) faults.add(what);
-}
-
-function check(what, holds) {
-  if (!holds) throw new Error(`not so: ${what}`);
-}
-
-async function visitor({ width = 1280, colorScheme = "light", javaScriptEnabled = true } = {}) {
-  const context = await browser.newContext({ viewport: { width, height: 860 }, colorScheme, javaScriptEnabled });
-  const page = await context.newPage();
-  page.faults = [];
-  page.on("console", (message) => message.type() === "error" && page.faults.push(message.text()));
-  page.on("pageerror", (error) => page.faults.push(error.message));
-  page.on("request", (request) => {
-    const { origin } = new URL(request.url());
-    if (![shop, bank].includes(origin)) page.faults.push(`it asks ${request.url()}`);
-  });
-  return page;
-}
-
-/** What is wrong with a page: for people who use a keyboard or a reader, and on its screen. */
-async function look(page, name, width) {
-  await page.screenshot({ path: `${pictures}/shop-${name}-${width}.png`, fullPage: true });
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
-  note(`${name} fits ${width} px`, !wide);
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => axe.run());
-  note(`${name}: ${JSON.stringify(violations.map(({ id, nodes }) => [id, nodes[0].html]))}`, !violations.length);
-}
-
-/** How far the page's parts have moved while it was loaded (CLS). */
-function shifted(page) {
-  return page.evaluate(() => new Promise((done) => {
-    let sum = 0;
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) if (!entry.hadRecentInput) sum += entry.value;
-    }).observe({ type: "layout-shift", buffered: true });
-    setTimeout(() => done(sum), 200);
-  }));
-}
-
-/** A theme's page, as a visitor finds it. */
-async function visit(page, path, name, width) {
-  const answer = await page.goto(shop + path);
-  check(`${name} is ${answer.status()}`, answer.status() === (name === "not-found" ? 404 : 200));
-  const shift = await shifted(page);
-  note(`${name} stays in place: ${shift.toFixed(2)}`, shift < 0.05);
-  await look(page, name, width);
-}
+const { shop, variant, bank, customer } = asked;
 
 /** From the home page to the cart, by links and forms. */
 async function choose(page, width) {
@@ -74,22 +16,14 @@ async function choose(page, width) {
   await page.click(".card >> nth=0");
   await page.waitForURL(/products/);
   await look(page, "product", width);
-  await page.click(".buy button");
-  await page.waitForURL(`${shop}/cart`);
-  await look(page, "cart", width);
+  await page.click(".buy [type=submit]");
+  await page.waitForSelector("dialog[open] [data-line]");
+  await visit(page, "/cart", "cart", width);
   await page.fill("[name='updates[]'] >> nth=0", "2");
-  await page.click("button[name=update]");
-  await page.waitForLoadState();
-  check("the cart has two", (await page.inputValue("[name='updates[]'] >> nth=0")) === "2");
+  await page.keyboard.press("Tab");
+  await page.waitForFunction(() => document.querySelector("[data-opens-cart]").textContent.includes("(2)"));
   await page.click("button[name=checkout]");
   await page.waitForURL(`${shop}/checkout`);
-}
-
-async function fill(page) {
-  await page.fill("#email", "asha@example.com");
-  const fields = { first_name: "Asha", last_name: "Rao", line1: "12 MG Road", city: "Bengaluru", postal_code: "560001" };
-  for (const [name, value] of Object.entries(fields)) await page.fill(`#ship-${name}`, value);
-  await page.selectOption("#ship-region", "KA");
 }
 
 async function order(page, width, choice) {
@@ -177,5 +111,14 @@ await plain.click("button[value=place]");
 await plain.waitForURL(`${bank}/**`);
 await plain.click("button[value=pay]");
 check("it is paid without a script", (await plain.textContent("h1")) === "Thank you for your order");
-await browser.close();
-check([...faults].join("\n"), !faults.size);
+// Forms alone: from the product to the checkout.
+await plain.goto(`${shop}/products/linen-apron`);
+await plain.selectOption("#variant", { index: 2 });
+await plain.click(".buy [type=submit]");
+await plain.waitForURL(`${shop}/cart`);
+await plain.fill("[name='updates[]'] >> nth=0", "2");
+await plain.click("button[name=update]");
+check("the cart has two", (await plain.inputValue("[name='updates[]'] >> nth=0")) === "2");
+await plain.click("button[name=checkout]");
+await plain.waitForURL(`${shop}/checkout`);
+await finish();

@@ -139,7 +139,21 @@ impl Browser {
             .header("sec-fetch-dest", "empty")
             .header("sec-fetch-site", "same-origin")
             .header(header::CONTENT_TYPE, "application/json")
+            .header(header::ACCEPT, "application/json")
             .body(body.to_string());
+        self.send(request, path).await
+    }
+
+    /// Sends a form, as a theme's script does that reads JSON from the form's own address.
+    pub async fn form_by_script(&mut self, path: &str, fields: &[(&str, &str)]) -> Shown {
+        let request = self
+            .request(Method::POST, path)
+            .header("sec-fetch-mode", "cors")
+            .header("sec-fetch-dest", "empty")
+            .header("sec-fetch-site", "same-origin")
+            .header(header::ACCEPT, "application/javascript")
+            .header("x-requested-with", "XMLHttpRequest")
+            .form(fields);
         self.send(request, path).await
     }
 

@@ -54,7 +54,7 @@ async fn make(system: &System) -> Result<(), AnyError> {
     };
     let api = Api::sign_in(app, system.router(), &merchant).await?.showing(&progress);
     let store = store::open(&api).await?;
-    catalogue::stock_up(&api).await?;
+    catalogue::stock_up(&api, &store).await?;
     api.sign_out().await?;
     accounts::register(app, &store).await?;
     accounts::create(app, &OPERATOR).await?;

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::form::Fields;
 use crate::notices::Notices;
 use crate::values::text;
+use crate::words::Words;
 
 /// The members of an address, as their inputs are called within `ship[…]` and `bill[…]`.
 pub(crate) const ADDRESS: [&str; 10] = [
@@ -49,37 +50,38 @@ impl Address<'_> {
     }
 
     /// Renders the inputs.
-    pub(crate) fn render(&self) -> Markup {
+    pub(crate) fn render(&self, words: &Words) -> Markup {
         let country = self.chosen_country();
         let known: Vec<(&str, &str)> = regions(country).collect();
-        let (postal, region) = words(country);
+        let (postal, region) = names(country, words);
+        let optional = Some(words.optional);
         html! {
-            (self.country_select(country))
+            (self.country_select(country, words))
             div.pair {
-                (self.input("first_name", "First name", "given-name", true))
-                (self.input("last_name", "Last name", "family-name", true))
+                (self.input("first_name", (words.first_name, "given-name"), None))
+                (self.input("last_name", (words.last_name, "family-name"), None))
             }
-            (self.input("company", "Company", "organization", false))
-            (self.input("line1", "Street and number", "address-line1", true))
-            (self.input("line2", "Flat, floor, building", "address-line2", false))
+            (self.input("company", (words.company, "organization"), optional))
+            (self.input("line1", (words.street, "address-line1"), None))
+            (self.input("line2", (words.flat, "address-line2"), optional))
             div.pair {
                 @if has_postal_codes(country) {
-                    (self.input("postal_code", postal, "postal-code", true))
+                    (self.input("postal_code", (postal, "postal-code"), None))
                 }
-                (self.input("city", "City", "address-level2", true))
+                (self.input("city", (words.city, "address-level2"), None))
             }
-            @if !known.is_empty() { (self.region_select(region, &known)) }
-            (self.input("phone", "Telephone", "tel", false))
+            @if !known.is_empty() { (self.region_select((region, words.choose), &known)) }
+            (self.input("phone", (words.phone, "tel"), optional))
         }
     }
 
-    fn country_select(&self, chosen: &str) -> Markup {
+    fn country_select(&self, chosen: &str, words: &Words) -> Markup {
         let id = format!("{}-country", self.name);
         let mut all: Vec<(&str, &str)> = countries().map(|code| (name_of(code), code)).collect();
         all.sort_unstable();
         html! {
             div.field {
-                label for=(id) { "Country" }
+                label for=(id) { (words.country) }
                 select id=(id) name={ (self.name) "[country]" } autocomplete=(self.autocomplete("country"))
                     data-submits="delivery" {
                     @for (name, code) in all { option value=(code) selected[code == chosen] { (name) } }
@@ -89,14 +91,14 @@ impl Address<'_> {
         }
     }
 
-    fn region_select(&self, label: &str, known: &[(&str, &str)]) -> Markup {
+    fn region_select(&self, (label, choose): (&str, &str), known: &[(&str, &str)]) -> Markup {
         let (id, chosen) = (format!("{}-region", self.name), self.value("region"));
         html! {
             div.field {
                 label for=(id) { (label) }
                 select id=(id) name={ (self.name) "[region]" } autocomplete=(self.autocomplete("address-level1"))
                     aria-invalid=[self.mark("region")] aria-describedby=[self.described("region", &id)] {
-                    option value="" { "Please choose" }
+                    option value="" { (choose) }
                     @for (code, name) in known {
                         option value=(code) selected[*code == chosen] { (name) }
                     }
@@ -106,13 +108,19 @@ impl Address<'_> {
         }
     }
 
-    fn input(&self, member: &str, label: &str, purpose: &str, is_required: bool) -> Markup {
+    /// An input with its label and its purpose; what may be left out says so.
+    fn input(
+        &self,
+        member: &str,
+        (label, purpose): (&str, &str),
+        optional: Option<&str>,
+    ) -> Markup {
         let id = format!("{}-{member}", self.name);
         let kind = if member == "phone" { "tel" } else { "text" };
         html! {
             div.field {
                 label for=(id) {
-                    (label) @if !is_required { span.optional { " (optional)" } }
+                    (label) @if let Some(optional) = optional { span.optional { " " (optional) } }
                 }
                 input id=(id) type=(kind) name={ (self.name) "[" (member) "]" } value=(self.value(member))
                     autocomplete=(self.autocomplete(purpose)) maxlength="255"
@@ -153,8 +161,11 @@ pub(crate) fn name_of(code: &str) -> &str {
     celes::Country::from_alpha2(code).map_or(code, |country| country.long_name)
 }
 
-/// What people of a country call a postal code and a region.
-fn words(country: &str) -> (&'static str, &'static str) {
+/// What people of a country call a postal code and a region. Other languages than English have a word for all of them.
+fn names(country: &str, words: &Words) -> (&'static str, &'static str) {
+    if words.language != "en" {
+        return (words.postal_code, words.region);
+    }
     match country {
         "US" => ("ZIP code", "State"),
         "IN" => ("PIN code", "State"),

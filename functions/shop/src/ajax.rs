@@ -1,6 +1,7 @@
 //! The Ajax API of themes: `/cart.js`, `/cart/add.js` and the like, as Shopify's documentation describes them, and
 //! the forms that post to the same places without `.js`.
 
+mod asked;
 mod change;
 mod reply;
 
@@ -10,7 +11,7 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
 use crate::cart::Cart;
@@ -21,6 +22,7 @@ use crate::paths::segment;
 use crate::shops::Shops;
 use crate::values::with;
 use crate::visit::{CART, Visit};
+use asked::Asked;
 use reply::Reply;
 
 /// The routes.
@@ -28,14 +30,14 @@ pub(crate) fn routes() -> Router<Arc<Shops>> {
     Router::new()
         .route("/cart.js", get(show))
         .route("/cart.json", get(show))
-        .route("/cart", get(crate::pages::show).post(submit))
-        .route("/cart/add", post(add_by_form))
+        .route("/cart", get(crate::pages::show).post(update))
+        .route("/cart/add", post(add))
         .route("/cart/add.js", post(add))
-        .route("/cart/change", get(change_by_link).post(change_by_form))
+        .route("/cart/change", get(change_by_link).post(change))
         .route("/cart/change.js", post(change))
-        .route("/cart/update", post(submit))
+        .route("/cart/update", post(update))
         .route("/cart/update.js", post(update))
-        .route("/cart/clear", get(clear_by_form).post(clear_by_form))
+        .route("/cart/clear", get(clear_by_link).post(clear))
         .route("/cart/clear.js", post(clear))
         .route("/cart/{permalink}", get(permalink))
         .route("/products/{handle}", get(product))
@@ -107,78 +109,75 @@ async fn added(visit: &Visit, fields: &Fields) -> Result<(Cart, Vec<Value>), Fau
     Ok((cart, ids))
 }
 
-async fn add(visit: Visit, fields: Fields) -> Response {
-    match added(&visit, &fields).await {
-        Ok((cart, ids)) => {
+async fn add(asked: Asked, visit: Visit, fields: Fields) -> Response {
+    match (added(&visit, &fields).await, asked) {
+        (Ok((cart, ids)), Asked::ByScript) => {
             let is_several = !fields.items("items").is_empty();
             Reply::of(&visit).sections(&fields).lines(&cart, &ids, is_several).await
         }
-        Err(fault) => reply::error(&fault),
+        (Ok((cart, _)), Asked::ByForm) => led(&visit, &fields, Some(&cart)),
+        (Err(fault), asked) => rejected(&fault, asked),
     }
 }
 
-async fn add_by_form(visit: Visit, fields: Fields) -> Result<Response, Response> {
-    match added(&visit, &fields).await {
-        Ok((cart, _)) => {
-            let to = Redirect::to(fields.path("return_to").unwrap_or("/cart"));
-            Ok(visit.with_cookie(to.into_response(), CART, &cart.opened.written()))
-        }
-        Err(fault) => Err(fault.into_response()),
+/// Leads a form to the page that it names, or to the cart.
+fn led(visit: &Visit, fields: &Fields, cart: Option<&Cart>) -> Response {
+    let to = Redirect::to(fields.path("return_to").unwrap_or("/cart")).into_response();
+    match cart {
+        Some(cart) => visit.with_cookie(to, CART, &cart.opened.written()),
+        None => to,
     }
 }
 
-async fn change(visit: Visit, fields: Fields) -> Response {
-    match change::line(&visit, &fields).await {
-        Ok(cart) => Reply::of(&visit).sections(&fields).cart(cart.as_ref()).await,
-        Err(fault) => reply::error(&fault),
+fn rejected(fault: &Fault, asked: Asked) -> Response {
+    match asked {
+        Asked::ByScript => reply::error(fault),
+        Asked::ByForm => fault.clone().into_response(),
     }
 }
 
-async fn change_by_form(visit: Visit, fields: Fields) -> Result<Redirect, Response> {
-    let done = change::line(&visit, &fields).await;
-    done.map(|_| Redirect::to(fields.path("return_to").unwrap_or("/cart")))
-        .map_err(IntoResponse::into_response)
+/// The answer to a change of the cart.
+async fn changed(
+    done: Result<Option<Cart>, Fault>,
+    (asked, visit, fields): (Asked, &Visit, &Fields),
+) -> Response {
+    match (done, asked) {
+        (Ok(cart), Asked::ByScript) => Reply::of(visit).sections(fields).cart(cart.as_ref()).await,
+        (Ok(_), Asked::ByForm) => led(visit, fields, None),
+        (Err(fault), asked) => rejected(&fault, asked),
+    }
+}
+
+async fn change(asked: Asked, visit: Visit, fields: Fields) -> Response {
+    changed(change::line(&visit, &fields).await, (asked, &visit, &fields)).await
 }
 
 /// `GET /cart/change?id=…&quantity=0`: the links by which themes without scripts remove a line. A link of another site
 /// shows the cart.
-async fn change_by_link(visit: Visit) -> Result<Redirect, Response> {
+async fn change_by_link(visit: Visit) -> Response {
     if visit.is_from_elsewhere {
-        return Ok(Redirect::to("/cart"));
+        return Redirect::to("/cart").into_response();
     }
     let fields = Fields::of_query(visit.query().as_bytes());
-    change_by_form(visit, fields).await
+    changed(change::line(&visit, &fields).await, (Asked::ByForm, &visit, &fields)).await
 }
 
-async fn update(visit: Visit, fields: Fields) -> Response {
-    match change::all(&visit, &fields).await {
-        Ok(cart) => Reply::of(&visit).sections(&fields).cart(cart.as_ref()).await,
-        Err(fault) => reply::error(&fault),
+/// `POST /cart` and `/cart/update`. The cart page's own form has the buttons `update` and `checkout`.
+async fn update(asked: Asked, visit: Visit, fields: Fields) -> Response {
+    let done = change::all(&visit, &fields).await;
+    if done.is_ok() && asked == Asked::ByForm && fields.has("checkout") {
+        return Redirect::to("/checkout").into_response();
     }
+    changed(done, (asked, &visit, &fields)).await
 }
 
-/// `POST /cart`: the cart page's own form, whose buttons are `update` and `checkout`.
-async fn submit(visit: Visit, fields: Fields) -> Result<Redirect, Response> {
-    change::all(&visit, &fields).await.map_err(IntoResponse::into_response)?;
-    if fields.has("checkout") {
-        return Ok(Redirect::to("/checkout"));
-    }
-    Ok(Redirect::to(fields.path("return_to").unwrap_or("/cart")))
+async fn clear(asked: Asked, visit: Visit, fields: Fields) -> Response {
+    changed(change::clear(&visit).await, (asked, &visit, &fields)).await
 }
 
-async fn clear(visit: Visit, fields: Fields) -> Response {
-    match change::clear(&visit).await {
-        Ok(cart) => Reply::of(&visit).sections(&fields).cart(cart.as_ref()).await,
-        Err(fault) => reply::error(&fault),
-    }
-}
-
-async fn clear_by_form(method: Method, visit: Visit) -> Result<Redirect, Response> {
-    // A link of another site must not empty a cart.
-    if method == Method::POST {
-        change::clear(&visit).await.map_err(IntoResponse::into_response)?;
-    }
-    Ok(Redirect::to("/cart"))
+/// `GET /cart/clear` shows the cart: a link of another site must not empty it.
+async fn clear_by_link(_: Visit) -> Redirect {
+    Redirect::to("/cart")
 }
 
 /// `GET /cart/{variant}:{quantity},…`: a link that fills a cart and leads to the checkout.

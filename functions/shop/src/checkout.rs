@@ -93,7 +93,7 @@ async fn advance(visit: &Visit, cart: Cart, sent: &Fields) -> Result<Response, F
     let (cart, is_saved) = match visit.patch_cart(&cart, fields::body(sent, &cart.json)).await {
         Ok(saved) => (saved, true),
         Err(fault) => {
-            notices.note(&fault)?;
+            notices.note(&fault, visit.words())?;
             (cart, false)
         }
     };
@@ -133,7 +133,7 @@ async fn with_code(
         }
     }
     if last.is_some() {
-        notices.at("code", "This is neither a discount code nor a gift card of this shop.");
+        notices.at("code", visit.words().code_unknown);
     }
     Ok(cart)
 }
@@ -181,7 +181,7 @@ async fn place(
         Ok(answer) => Ok(placed(visit, &answer.json())),
         Err(fault) if fault.is("cart_converted") => Ok(converted(visit).await),
         Err(fault) => {
-            notices.note(&fault)?;
+            notices.note(&fault, visit.words())?;
             let cart = visit.load_cart().await?.unwrap_or_else(|| cart.clone());
             Ok(again(visit, &cart, notices).await)
         }
@@ -205,8 +205,10 @@ fn placed(visit: &Visit, placed: &Value) -> Response {
     visit.with_cookie(see_other(&to), ORDER, &opened.written())
 }
 
-async fn style() -> Response {
-    file("text/css; charset=utf-8", include_str!("checkout/style.css"))
+/// The style sheet with the store's colors. The page that says that there is no shop is read, too.
+async fn style(visit: Result<Visit, Response>) -> Response {
+    let colors = visit.map(|visit| crate::look::colors_of(visit.store())).unwrap_or_default();
+    file("text/css; charset=utf-8", format!("{}{colors}", include_str!("checkout/style.css")))
 }
 
 async fn script() -> Response {
@@ -217,7 +219,7 @@ async fn pay_script() -> Response {
     file("text/javascript; charset=utf-8", include_str!("checkout/pay.js"))
 }
 
-fn file(kind: &'static str, text: &'static str) -> Response {
+fn file(kind: &'static str, text: impl IntoResponse) -> Response {
     let headers = [
         (header::CONTENT_TYPE, kind),
         (header::CACHE_CONTROL, "public, max-age=300"),

@@ -25,14 +25,14 @@ impl Plain<'_> {
         html! {
             (DOCTYPE)
             html lang="en" {
-                (head(self.title))
+                (head(self.title, STYLE))
                 body { main.narrow { (self.content) } }
             }
         }
     }
 }
 
-pub(crate) fn head(title: &str) -> Markup {
+pub(crate) fn head(title: &str, style: &str) -> Markup {
     html! {
         head {
             meta charset="utf-8";
@@ -40,7 +40,7 @@ pub(crate) fn head(title: &str) -> Markup {
             meta name="robots" content="noindex";
             title { (title) }
             link rel="icon" href="data:,";
-            link rel="stylesheet" href=(STYLE);
+            link rel="stylesheet" href=(style);
             script src=(SCRIPT) defer {}
         }
     }

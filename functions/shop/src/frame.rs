@@ -10,6 +10,7 @@ use maud::{DOCTYPE, Markup, html};
 use crate::document::{head, with_headers};
 use crate::fault::Fault;
 use crate::visit::Visit;
+use crate::words::fill;
 
 /// A page of a shop in the platform's own design.
 pub(crate) struct Page<'a> {
@@ -18,13 +19,20 @@ pub(crate) struct Page<'a> {
     /// What is beside the content on a wide screen.
     pub(crate) aside: Option<Markup>,
     pub(crate) content: Markup,
+    /// Whether the content is in the store's language, as the frame is; otherwise it is in English.
+    pub(crate) is_translated: bool,
     /// The content security policy, where it is another than that of most pages.
     pub(crate) policy: Option<String>,
 }
 
 impl<'a> Page<'a> {
     pub(crate) fn new(visit: &'a Visit, title: &'a str, content: Markup) -> Self {
-        Self { visit, title, aside: None, content, policy: None }
+        Self { visit, title, aside: None, content, is_translated: false, policy: None }
+    }
+
+    /// The page, whose content is in the store's language.
+    pub(crate) fn translated(self) -> Self {
+        Self { is_translated: true, ..self }
     }
 
     /// The page as a response.
@@ -40,27 +48,30 @@ impl<'a> Page<'a> {
     /// Renders the page.
     pub(crate) fn html(&self) -> String {
         let store = self.visit.store();
+        let words = self.visit.words();
         let title = format!("{} – {}", self.title, store.name.as_str());
+        let style = crate::look::style_of(store);
+        let other = Some("en").filter(|en| !self.is_translated && *en != words.language);
         let logo = store.branding.logo.as_ref().map(|id| format!("/media/{}", id.as_str()));
         let page = html! {
             (DOCTYPE)
-            html lang="en" {
-                (head(&title))
+            html lang=(words.language) {
+                (head(&title, &style))
                 body {
-                    a.skip href="#content" { "Skip to the content" }
+                    a.skip href="#content" { (words.skip) }
                     header.top { div.inside {
                         a.brand href="/" {
                             @if let Some(logo) = &logo { img src=(logo) alt=(store.name.as_str()); }
                             @else { (store.name.as_str()) }
                         }
-                        nav aria-label="Shop" { a href="/cart" { "Cart" } a href="/account" { "Account" } }
+                        nav aria-label=(words.shop) { a href="/cart" { (words.cart) } a href="/account" { (words.account) } }
                     } }
                     div.columns.with-aside[self.aside.is_some()] {
-                        main id="content" { (self.content) }
-                        @if let Some(aside) = &self.aside { aside aria-label="Summary" { (aside) } }
+                        main id="content" lang=[other] { (self.content) }
+                        @if let Some(aside) = &self.aside { aside aria-label=(words.summary) { (aside) } }
                     }
                     footer.bottom { div.inside {
-                        a href="/" { "Back to " (store.name.as_str()) }
+                        a href="/" { (fill(words.back_to_shop, &[("store", store.name.as_str())])) }
                     } }
                 }
             }

@@ -18,6 +18,7 @@ mod document;
 mod fault;
 mod form;
 mod frame;
+mod look;
 mod notices;
 mod orders;
 mod page_cache;
@@ -31,6 +32,7 @@ mod theme_cache;
 mod totals;
 mod values;
 mod visit;
+mod words;
 
 use std::sync::Arc;
 

@@ -1,8 +1,25 @@
 //! What is wrong with a form.
 
 use http::StatusCode;
+use serde_json::Value;
 
 use crate::fault::Fault;
+use crate::words::Words;
+
+/// Whether a pointer is a field of the form.
+fn is_of_form(pointer: &str) -> bool {
+    let shown = ["/email", "/shipping_address/", "/billing_address/", "code"];
+    shown.iter().any(|shown| pointer.starts_with(shown))
+}
+
+/// The sentence about a field. The API's are in English; in other languages a sentence at a field says less.
+fn sentence<'a>((pointer, code, detail): (&str, &str, &'a str), words: &Words) -> &'a str {
+    match code {
+        _ if words.language == "en" || !is_of_form(pointer) => detail,
+        "required" => words.required,
+        _ => words.invalid,
+    }
+}
 
 /// What is wrong with a form: sentences at its fields, and about the whole.
 #[derive(Debug, Default)]
@@ -16,7 +33,7 @@ impl Notices {
     ///
     /// # Errors
     /// Another rejection.
-    pub(crate) fn note(&mut self, fault: &Fault) -> Result<(), Fault> {
+    pub(crate) fn note(&mut self, fault: &Fault, words: &Words) -> Result<(), Fault> {
         let is_theirs = matches!(
             fault.status,
             StatusCode::UNPROCESSABLE_ENTITY | StatusCode::CONFLICT | StatusCode::BAD_REQUEST
@@ -25,11 +42,16 @@ impl Notices {
             return Err(fault.clone());
         }
         if fault.is("price_changed") {
-            self.whole.push("The total has changed. Please check it, and order again.".to_owned());
+            self.whole.push(words.price_changed.to_owned());
         } else if fault.fields.is_empty() {
             self.whole.push(fault.detail.clone());
         }
-        self.at.extend(fault.fields.iter().cloned());
+        let errors = fault.fields.iter().enumerate();
+        self.at.extend(errors.map(|(place, (pointer, detail))| {
+            let code = fault.problem.pointer(&format!("/errors/{place}/code"));
+            let code = code.and_then(Value::as_str).unwrap_or_default();
+            (pointer.clone(), sentence((pointer, code, detail), words).to_owned())
+        }));
         Ok(())
     }
 
@@ -50,11 +72,7 @@ impl Notices {
 
     /// The sentences that stand at no field of the form: about lines, or members that it does not show.
     pub(crate) fn elsewhere(&self) -> impl Iterator<Item = &str> {
-        let shown = ["/email", "/shipping_address/", "/billing_address/", "code"];
-        let others = self
-            .at
-            .iter()
-            .filter(move |(pointer, _)| !shown.iter().any(|shown| pointer.starts_with(shown)));
+        let others = self.at.iter().filter(|(pointer, _)| !is_of_form(pointer));
         self.whole.iter().map(String::as_str).chain(others.map(|(_, detail)| detail.as_str()))
     }
 }

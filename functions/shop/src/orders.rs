@@ -52,12 +52,13 @@ async fn show(
 
 /// The page for an order that this browser may not see.
 fn unknown(visit: &Visit) -> Response {
+    let words = visit.words();
     let content = maud::html! {
-        h1 { "This order is not shown here" }
-        p { "Open the link in the mail about the order, or sign in to the account that it was placed with." }
-        p { a.button.secondary href={ "/account/login?return_to=" (visit.location) } { "Sign in" } }
+        h1 { (words.not_shown) }
+        p { (words.open_link) }
+        p { a.button.secondary href={ "/account/login?return_to=" (visit.location) } { (words.sign_in) } }
     };
-    crate::frame::Page::new(visit, "Order", content).answer(StatusCode::NOT_FOUND)
+    crate::frame::Page::new(visit, words.order, content).translated().answer(StatusCode::NOT_FOUND)
 }
 
 async fn cancel(_: Navigation, Path(id): Path<String>, visit: Visit) -> Response {

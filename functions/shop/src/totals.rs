@@ -4,9 +4,10 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::values::{is_some, money};
+use crate::words::{Words, fill};
 
 /// The totals of a cart or an order.
-pub(crate) fn totals(of: &Value) -> Markup {
+pub(crate) fn totals(of: &Value, words: &Words) -> Markup {
     let empty = Value::Null;
     let totals = of.get("totals").unwrap_or(&empty);
     let at = |name: &str| totals.get(name).unwrap_or(&empty);
@@ -14,21 +15,21 @@ pub(crate) fn totals(of: &Value) -> Markup {
     let rate = of.pointer("/shipping_line/name").and_then(Value::as_str);
     html! {
         dl.totals {
-            (row("Subtotal", &html! { (money(at("subtotal"))) }))
-            @if is_some(at("discount")) { (row("Discount", &html! { "−" (money(at("discount"))) })) }
+            (row(words.subtotal, &html! { (money(at("subtotal"))) }))
+            @if is_some(at("discount")) { (row(words.discount, &html! { "−" (money(at("discount"))) })) }
             @if let Some(rate) = rate {
-                (row(&format!("Shipping: {rate}"), &html! {
-                    @if is_some(at("shipping")) { (money(at("shipping"))) } @else { "Free" }
+                (row(&fill(words.shipping_by, &[("rate", rate)]), &html! {
+                    @if is_some(at("shipping")) { (money(at("shipping"))) } @else { (words.free) }
                 }))
             }
-            @if !is_included && is_some(at("tax")) { (row("Tax", &html! { (money(at("tax"))) })) }
-            div.total { dt { "Total" } dd { (money(at("total"))) } }
+            @if !is_included && is_some(at("tax")) { (row(words.tax, &html! { (money(at("tax"))) })) }
+            div.total { dt { (words.total) } dd { (money(at("total"))) } }
             @if is_included && is_some(at("tax")) {
-                div.faint { dt { "Tax in it" } dd { (money(at("tax"))) } }
+                div.faint { dt { (words.tax_included) } dd { (money(at("tax"))) } }
             }
             @if is_some(at("gift_cards")) {
-                (row("Gift cards", &html! { "−" (money(at("gift_cards"))) }))
-                div.total { dt { "To pay" } dd { (money(at("due"))) } }
+                (row(words.gift_cards, &html! { "−" (money(at("gift_cards"))) }))
+                div.total { dt { (words.to_pay) } dd { (money(at("due"))) } }
             }
         }
     }

@@ -19,6 +19,7 @@ use crate::api::{Answer, Call};
 use crate::fault::Fault;
 use crate::paths::segment;
 use crate::shops::Shops;
+use crate::words::Words;
 
 pub(crate) use arrival::AnyVisit;
 
@@ -92,6 +93,11 @@ impl Visit {
     /// The address of the visitor, if it is known.
     pub(crate) fn client_address(&self) -> Option<std::net::IpAddr> {
         self.client.map(|client| client.0)
+    }
+
+    /// The words of the platform's own pages, in the store's language.
+    pub(crate) fn words(&self) -> &'static Words {
+        Words::of(&self.store().locale)
     }
 
     /// The path of the request.

@@ -103,7 +103,8 @@ pub(crate) fn is_blank(value: &Value) -> bool {
 pub(crate) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Str(text) | Value::Html(text) => text.is_empty(),
-        Value::Array(_) | Value::Object(_) => lookup::size(value) == Some(0),
+        Value::Array(_) => lookup::size(value) == Some(0),
+        Value::Object(object) => object.is_empty() || lookup::size(value) == Some(0),
         _ => false,
     }
 }

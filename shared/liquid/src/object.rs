@@ -56,6 +56,11 @@ pub trait Object: Any + Send + Sync {
         self.items().map(Iterator::count)
     }
 
+    /// Whether it equals `empty`, where it has no items to count.
+    fn is_empty(&self) -> bool {
+        false
+    }
+
     /// The scalar that it is in output, filters, conditions and comparisons.
     fn as_value(&self) -> Option<Value> {
         None

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::data::{Data, handle, list, text};
+use crate::objects::media;
 
 /// The cart of `/cart.js`, from the storefront API's cart; null is an empty one.
 pub fn cart_json(cart: &Json, data: &Data) -> Json {
@@ -183,7 +184,7 @@ pub fn product_json(product: &Json, data: &Data) -> Json {
         list(product, "/images").iter().filter_map(|image| image.get("url")).collect();
     let media = list(product, "/images").iter().enumerate().map(|(place, image)| {
         json!({
-            "alt": image.get("alt"), "id": image.get("media_id"), "media_type": "image",
+            "alt": image.get("alt"), "id": media::id_of(product, place, image), "media_type": "image",
             "position": place.saturating_add(1), "src": image.get("url"), "aspect_ratio": 1.0,
             "preview_image": {"src": image.get("url"), "aspect_ratio": 1.0},
         })
@@ -265,8 +266,7 @@ pub(crate) fn variant_json(product: &Json, variant: &Json, money: Money) -> Json
         if has_one { product_title.to_owned() } else { format!("{product_title} - {title}") };
     let amount = |name: &str| variant.get(name).filter(|amount| amount.is_object());
     let option = |place: usize| values.get(place).cloned().unwrap_or_default();
-    let image = variant.get("image_url").filter(|url| url.is_string());
-    let featured = image.map(|url| json!({"src": url, "alt": product_title}));
+    let (image, media) = image_of(product, variant);
     json!({
         "id": variant.get("id"),
         "title": title,
@@ -276,8 +276,8 @@ pub(crate) fn variant_json(product: &Json, variant: &Json, money: Money) -> Json
         "sku": variant.get("sku"),
         "requires_shipping": variant.get("requires_shipping").unwrap_or(&Json::Bool(true)),
         "taxable": true,
-        "featured_image": featured,
-        "featured_media": image.map(|url| json!({"preview_image": {"src": url}})),
+        "featured_image": image,
+        "featured_media": media,
         "available": variant.get("in_stock").unwrap_or(&Json::Bool(true)),
         "name": name,
         "public_title": if has_one { Json::Null } else { title.clone().into() },
@@ -292,6 +292,29 @@ pub(crate) fn variant_json(product: &Json, variant: &Json, money: Money) -> Json
         "requires_selling_plan": false,
         "selling_plan_allocations": [],
     })
+}
+
+/// The image of a variant, as an image and as a medium: themes find the medium of the product by its id.
+fn image_of(product: &Json, variant: &Json) -> (Json, Json) {
+    let Some(url) = variant.get("image_url").filter(|url| url.is_string()) else {
+        return (Json::Null, Json::Null);
+    };
+    let all = list(product, "/images");
+    let place = all.iter().position(|image| image.get("url") == Some(url));
+    let listed = place.and_then(|place| all.get(place));
+    let id = place.zip(listed).map(|(place, image)| media::id_of(product, place, image));
+    let position = place.map(|place| place.saturating_add(1));
+    let alt = listed.and_then(|image| image.get("alt")).filter(|alt| alt.is_string());
+    let alt = alt.cloned().unwrap_or_else(|| text(product, "/title").into());
+    let image = json!({
+        "id": id, "product_id": product.get("id"), "position": position, "src": url, "alt": alt,
+        "variant_ids": [variant.get("id")],
+    });
+    let media = json!({
+        "id": id, "position": position, "alt": alt,
+        "preview_image": {"src": url, "aspect_ratio": 1.0},
+    });
+    (image, media)
 }
 
 /// How amounts are written: themes count in hundredths, also of a currency without decimals.
@@ -317,8 +340,12 @@ impl Money {
 
     /// An amount of the API (`{amount, currency}`) in the unit of themes.
     pub(crate) fn cents(self, amount: &Json) -> i64 {
-        let amount = amount.get("amount").and_then(Json::as_i64).unwrap_or_default();
-        amount.saturating_mul(self.factor())
+        self.of_minor(amount.get("amount").and_then(Json::as_i64).unwrap_or_default())
+    }
+
+    /// An amount in the currency's minor unit in the unit of themes.
+    pub(crate) fn of_minor(self, minor: i64) -> i64 {
+        minor.saturating_mul(self.factor())
     }
 
     /// An amount in the unit of themes in the currency's minor unit.

@@ -6,7 +6,7 @@ use liquid::{Items, Object, Shape, Value};
 
 use crate::data::{Page, handle};
 use crate::objects::plain::nothing;
-use crate::objects::{cart, collection, customer, links, product, request, store};
+use crate::objects::{cart, collection, customer, links, product, request, store, suggestions};
 use crate::settings;
 use crate::shop::Shop;
 
@@ -33,6 +33,7 @@ pub(crate) fn global(shop: &Arc<Shop>, name: &str) -> Option<Value> {
         "cart" => cart::cart(shop),
         "customer" => customer::customer(shop),
         "product" => product::of_page(shop),
+        "product_variant" => product::variant_of_path(shop),
         "collection" => collection::of_page(shop),
         "collections" => Value::object(Named {
             shop: Arc::clone(shop),
@@ -66,7 +67,7 @@ pub(crate) fn global(shop: &Arc<Shop>, name: &str) -> Option<Value> {
             _ => Value::Nil,
         },
         "search" => collection::search(shop),
-        "predictive_search" => collection::suggestions(shop),
+        "predictive_search" => suggestions::suggestions(shop),
         "recommendations" => store::recommendations(shop),
         "closest" => closest(shop),
         "blogs" | "articles" | "images" | "metaobjects" => {

@@ -43,6 +43,8 @@ pub use ajax::{cart_json, product_json};
 pub use check::check;
 pub use data::{Country, Data, Listing, Page, Posted};
 pub use limits::{Finding, FindingCode, Limits};
+pub use objects::color::Color;
+pub use objects::suggestions::{suggestions_json, suggests};
 pub use references::{References, references};
 pub use shared::shared_file;
 pub use template::has_template;

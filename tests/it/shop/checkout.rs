@@ -111,6 +111,35 @@ async fn a_guest_orders_without_a_script() {
 }
 
 #[tokio::test]
+async fn a_checkout_has_the_language_and_the_color_of_its_store() {
+    let (market, mut browser) = shop().await;
+    with_rates(&market).await;
+    let variant = market.stock(50_000, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    let plain = browser.open("/checkout").await.expect(200).shows("href=\"/checkout/style.css\"");
+    plain.shows("<html lang=\"en\">");
+    let change = json!({"locale": "de-AT", "branding": {"primary_color": "#FFDD00"}});
+    let store = format!("/v1/stores/{}", market.store.id);
+    market.owner.patch(&store).json(change).await.expect(200);
+    market.gateway.advance(support::clock::STORE_CACHE);
+    let page = browser.open("/checkout").await.expect(200);
+    let page = page.shows("<html lang=\"de\">").shows("Kasse").shows("zahlungspflichtig bestellen");
+    let page = page.lacks("Checkout<").lacks("Order and pay");
+    let style =
+        page.text.split("href=\"/checkout/style.css?v=").nth(1).expect("a style of its own");
+    let style = format!("/checkout/style.css?v={}", style.split('"').next().unwrap_or_default());
+    // Black is read on yellow, and yellow is not read on white.
+    browser.fetch(&style).await.expect(200).shows("--fill:#ffdd00;--on-fill:#000000;");
+    browser.open("/account/login").await.expect(200).shows("<main id=\"content\" lang=\"en\">");
+    let wrong = form(&[("email", ""), ("ship[city]", ""), ("act", "place")]);
+    let page = browser.submit("/checkout", &wrong).await.expect(422);
+    page.shows("Bitte ausfüllen.").lacks("Please");
+    let path = order(&market, &mut browser).await;
+    let page = browser.open(&path).await.expect(200).shows("Ihre Bestellung ist eingegangen");
+    page.shows("Noch zu zahlen").lacks("Deliver");
+}
+
+#[tokio::test]
 async fn a_mistake_is_shown_at_its_field_and_nothing_is_lost() {
     let (market, mut browser) = shop().await;
     let variant = market.stock(50_000, 9).await;

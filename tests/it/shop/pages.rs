@@ -64,6 +64,15 @@ async fn a_list_is_sorted_filtered_and_counted() {
     market.owner.post("/v1/products/collections").json(bowls).await.expect(201);
     let page = browser.open("/collections/bowls").await.expect(200);
     assert_eq!(titles(&page.text), ["Oak bowl"]);
+    // A menu leads to a category as to a collection.
+    let category = json!({"name": "Trays", "handle": "trays"});
+    let category = market.owner.post("/v1/products/categories").json(category).await.expect(201);
+    let tray = market.owner.get("/v1/products?q=tray").await.expect(200).str("/data/0/id");
+    let change = json!({"category_id": category.str("/id")});
+    market.owner.patch(&format!("/v1/products/{tray}")).json(change).await.expect(200);
+    market.gateway.advance(STORE_CACHE);
+    let page = browser.open("/collections/trays").await.expect(200).shows("<h1>Trays</h1>");
+    assert_eq!(titles(&page.text), ["Ash tray"]);
     // The function counts its requests by the minute.
     market.gateway.advance(Duration::from_mins(2));
     browser.open("/collections/bowls").await.expect(200);
@@ -81,6 +90,72 @@ async fn a_search_finds_and_suggests() {
     let products = found["resources"]["results"]["products"].as_array().unwrap().clone();
     assert_eq!(products.len(), 1, "{found}");
     assert!(products[0]["url"].as_str().unwrap().starts_with("/products/"));
+}
+
+#[tokio::test]
+async fn suggestions_have_collections_and_pages() {
+    let (market, mut browser) = shop().await;
+    let bowls =
+        json!({"title": "Bowls of oak", "kind": "manual", "published": true, "product_ids": []});
+    market.owner.post("/v1/products/collections").json(bowls).await.expect(201);
+    let policy =
+        json!({"title": "Our oak", "body_html": "<p>From Spessart.</p>", "published": true});
+    let path = format!("/v1/stores/{}/policies/our-oak", market.store.id);
+    market.owner.put(&path).json(policy).await.expect(200);
+    market.gateway.advance(STORE_CACHE);
+    let titles = |json: &Value, kind: &str| -> Vec<String> {
+        let all = json["resources"]["results"][kind].as_array().unwrap().iter();
+        all.map(|one| one["title"].as_str().unwrap().to_owned()).collect()
+    };
+    let all = browser.fetch("/search/suggest.json?q=OA").await.expect(200).json();
+    assert_eq!(titles(&all, "products"), ["Oak bowl"], "{all}");
+    assert_eq!(titles(&all, "collections"), ["Bowls of oak"]);
+    assert_eq!(titles(&all, "pages"), ["Our oak"]);
+    let path = "/search/suggest.json?q=oa&resources[type]=collection,page&resources[limit]=1";
+    let some = browser.fetch(path).await.expect(200).json();
+    assert_eq!((titles(&some, "products").len(), titles(&some, "collections").len()), (0, 1));
+    // The limit is that of all kinds together, unless it is for each.
+    assert_eq!(titles(&some, "pages").len(), 0);
+    let each = format!("{path}&resources[limit_scope]=each");
+    assert_eq!(titles(&browser.fetch(&each).await.expect(200).json(), "pages").len(), 1);
+    let path = "/search/suggest?q=oak&section_id=predictive-search";
+    let section = browser.fetch(path).await.expect(200);
+    section
+        .shows("/products/oak-bowl")
+        .shows("/collections/bowls-of-oak")
+        .shows("/policies/our-oak");
+}
+
+#[tokio::test]
+async fn options_that_no_variant_has_are_not_for_sale() {
+    let (market, mut browser) = shop().await;
+    let variant = |size: &str, color: &str| json!({"price": {"amount": 900, "currency": "INR"}, "options": [size, color]});
+    let cap = json!({
+        "title": "Cap", "status": "active",
+        "options": [{"name": "Size", "values": ["S", "L"]}, {"name": "Colour", "values": ["Red", "Blue"]}],
+        "variants": [variant("S", "Red"), variant("S", "Blue"), variant("L", "Red")],
+    });
+    market.owner.post("/v1/products").json(cap).await.expect(201);
+    let page = browser.open("/products/cap").await.expect(200);
+    let id = |place: usize| -> String {
+        let mark = "data-value-id=\"";
+        let found = page.text.split(mark).nth(place).expect("a value");
+        found.split('"').next().unwrap_or_default().to_owned()
+    };
+    let section = "template--product__main";
+    // S, L, Red, Blue.
+    let (small, large, red, blue) = (id(1), id(2), id(3), id(4));
+    let path = |size: &str, color: &str| {
+        format!("/products/cap?section_id={section}&option_values={size},{color}")
+    };
+    let there = browser.fetch(&path(&large, &red)).await.expect(200);
+    there.shows("data-variant=\"var_").shows("Add to the cart");
+    let missing = browser.fetch(&path(&large, &blue)).await.expect(200);
+    missing.shows("data-variant=\"\"").shows("Unavailable").lacks("Add to the cart");
+    browser.fetch(&path(&small, &blue)).await.expect(200).shows("Add to the cart");
+    // Dawn's scripts ask where a variant can be picked up.
+    browser.fetch("/variants/var_1/?section_id=header").await.expect(200).shows("Cart");
+    browser.open("/variants/var_1").await.expect(404);
 }
 
 #[tokio::test]

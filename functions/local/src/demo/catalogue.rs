@@ -1,6 +1,7 @@
 //! The catalogue of the demo store: forty products in a tree of categories and four collections, with
 //! pictures and stock. It is created through the API, as by any client.
 
+use core_types::id::StoreId;
 use emulators::AnyError;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -10,6 +11,7 @@ use tracing::instrument::WithSubscriber;
 
 use super::api::{Api, text};
 use super::picture::{self, Shape};
+use super::store::SUBDOMAIN;
 
 /// The categories and products to create: `catalogue.json`. Parents come before their children.
 const DEPARTMENTS: &str = include_str!("catalogue.json");
@@ -41,7 +43,7 @@ struct Ware {
     stock: u32,
 }
 
-/// The option that variants differ by.
+/// The options that variants differ by.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Choice {
@@ -49,6 +51,47 @@ enum Choice {
     One,
     Sizes,
     Colours,
+    Three,
+}
+
+/// An option: its name and its values.
+type DemoOption = (&'static str, &'static [&'static str]);
+
+const SIZE: DemoOption = ("Size", &["Small", "Large"]);
+const COLOUR: DemoOption = ("Colour", &["Natural", "Indigo", "Rust"]);
+const FABRIC: DemoOption = ("Fabric", &["Linen", "Cotton"]);
+
+impl Choice {
+    fn options(self) -> &'static [DemoOption] {
+        match self {
+            Self::One => &[],
+            Self::Sizes => &[SIZE],
+            Self::Colours => &[COLOUR],
+            Self::Three => &[SIZE, COLOUR, FABRIC],
+        }
+    }
+
+    /// The combinations of the options' values that there are. A product without options has one.
+    fn combinations(self) -> Vec<Vec<&'static str>> {
+        let each = |all: Vec<Vec<&'static str>>, (_, values): &DemoOption| {
+            let more = |chosen: Vec<&'static str>| {
+                values.iter().map(move |value| [chosen.as_slice(), &[*value]].concat())
+            };
+            all.into_iter().flat_map(more).collect()
+        };
+        let all: Vec<Vec<&str>> = self.options().iter().fold(vec![Vec::new()], each);
+        all.into_iter().filter(|it| !(it.contains(&"Rust") && it.contains(&"Cotton"))).collect()
+    }
+
+    /// How many pictures the product has: with three options, one of each colour.
+    fn pictures(self) -> usize {
+        if matches!(self, Self::Three) { COLOUR.1.len() } else { 1 }
+    }
+}
+
+/// Whether a combination is sold out from the start, so that a shop shows how that looks.
+fn is_sold_out(chosen: &[&str]) -> bool {
+    chosen == ["Large", "Indigo", "Cotton"]
 }
 
 fn departments() -> Result<Vec<Department>, AnyError> {
@@ -57,7 +100,7 @@ fn departments() -> Result<Vec<Department>, AnyError> {
 
 /// Creates the objects that do not exist yet. Pictures are drawn and uploaded while earlier products are
 /// created.
-pub async fn stock_up(api: &Api) -> Result<(), AnyError> {
+pub async fn stock_up(api: &Api, store: &StoreId) -> Result<(), AnyError> {
     let mut known = handles(api, "/v1/products").await?;
     let departments = departments()?;
     let mut categories = Vec::new();
@@ -65,15 +108,20 @@ pub async fn stock_up(api: &Api) -> Result<(), AnyError> {
     let wanted: Vec<_> = departments
         .iter()
         .flat_map(|department| {
-            department.wares.iter().map(|ware| (ware.title.clone(), department.shape))
+            department.wares.iter().map(|ware| Sketch {
+                title: ware.title.clone(),
+                shape: department.shape,
+                pictures: ware.choice.pictures(),
+            })
         })
         .zip(1_usize..)
-        .filter(|((title, _), _)| known.iter().all(|(handle, _)| *handle != handle_of(title)))
+        .filter(|(it, _)| known.iter().all(|(handle, _)| *handle != handle_of(&it.title)))
         .collect();
     let all: usize = departments.iter().map(|department| department.wares.len()).sum();
     let (drawn, mut images) = mpsc::channel(PICTURES_AHEAD);
     let mut artist = JoinSet::new();
-    artist.spawn(draw_all(api.clone(), wanted, drawn).with_current_subscriber());
+    let artwork = draw_all(api.clone(), store.clone(), wanted, drawn);
+    artist.spawn(artwork.with_current_subscriber());
     let mut place = 0_usize;
     for department in &departments {
         let category = category(api, department, &categories).await?;
@@ -81,8 +129,8 @@ pub async fn stock_up(api: &Api) -> Result<(), AnyError> {
             place = place.saturating_add(1);
             api.about(&format!("Preparing the demo store: product {place} of {all}"));
             if known.iter().all(|(handle, _)| *handle != handle_of(&ware.title)) {
-                let image = images.recv().await.ok_or("there are too few pictures")??;
-                let input = product(ware, department, place, &category, &location, &image);
+                let images = images.recv().await.ok_or("there are too few pictures")??;
+                let input = product(ware, department, place, (&category, &location), &images);
                 let made = api.call("POST", "/v1/products", Some(input)).await?;
                 known.push((handle_of(&ware.title), text(&made, "/id")?));
             }
@@ -95,12 +143,12 @@ pub async fn stock_up(api: &Api) -> Result<(), AnyError> {
 /// Uploads the pictures of these titles and positions, in their order.
 async fn draw_all(
     api: Api,
-    wanted: Vec<((String, Shape), usize)>,
-    drawn: mpsc::Sender<Result<Value, AnyError>>,
+    store: StoreId,
+    wanted: Vec<(Sketch, usize)>,
+    drawn: mpsc::Sender<Result<Vec<Value>, AnyError>>,
 ) {
-    for ((title, shape), place) in wanted {
-        let image = upload(&api, &title, place, shape).await;
-        if drawn.send(image).await.is_err() {
+    for (sketch, place) in wanted {
+        if drawn.send(upload(&api, &store, &sketch, place).await).await.is_err() {
             return;
         }
     }
@@ -145,10 +193,29 @@ async fn category(
     text(&api.call("POST", "/v1/products/categories", Some(input)).await?, "/id")
 }
 
-/// Uploads a product's picture. Returns the image for the product's request.
-async fn upload(api: &Api, title: &str, place: usize, shape: Shape) -> Result<Value, AnyError> {
-    let made = api.send("POST", "/v1/media", "image/png", picture::draw(place, shape)?).await?;
-    Ok(json!({"media_id": text(&made, "/id")?, "alt": title}))
+/// What is drawn of a product.
+struct Sketch {
+    title: String,
+    shape: Shape,
+    pictures: usize,
+}
+
+/// Uploads a product's pictures. Returns the id of each, and the address that its product will have for it.
+async fn upload(
+    api: &Api,
+    store: &StoreId,
+    sketch: &Sketch,
+    place: usize,
+) -> Result<Vec<Value>, AnyError> {
+    let mut media = Vec::new();
+    for number in 0..sketch.pictures {
+        let picture = picture::draw(place.saturating_add(number), sketch.shape)?;
+        let made = api.send("POST", "/v1/media", "image/png", picture).await?;
+        // A product names its store by its id, which no renaming changes.
+        let url = text(&made, "/url")?.replacen(SUBDOMAIN, store.as_str(), 1);
+        media.push(json!({"id": text(&made, "/id")?, "url": url}));
+    }
+    Ok(media)
 }
 
 /// The request that creates a product.
@@ -156,46 +223,15 @@ fn product(
     ware: &Ware,
     department: &Department,
     place: usize,
-    category: &str,
-    location: &str,
-    image: &Value,
+    (category, location): (&str, &str),
+    media: &[Value],
 ) -> Value {
-    let (option, values): (&str, &[&str]) = match ware.choice {
-        Choice::One => ("", &[""]),
-        Choice::Sizes => ("Size", &["Small", "Large"]),
-        Choice::Colours => ("Colour", &["Natural", "Indigo", "Rust"]),
-    };
-    let money = |amount: u32| json!({"amount": amount, "currency": "INR"});
-    let variant = |(number, value): (usize, &&str)| {
-        let more = u32::try_from(number).unwrap_or(0);
-        // A large variant costs a third more; all colours cost the same.
-        let extra = match ware.choice {
-            Choice::Sizes => {
-                ware.price.div_euclid(3_000).saturating_mul(1_000).saturating_mul(more)
-            }
-            Choice::One | Choice::Colours => 0,
-        };
-        let before = ware.before.map(|before| money(before.saturating_add(extra)));
-        let quantity = ware.stock.saturating_sub(more.saturating_mul(2));
-        let mut variant = json!({
-            "sku": format!("DEMO-{place:02}-{number}"),
-            "price": money(ware.price.saturating_add(extra)),
-            "inventory": {
-                "tracked": true,
-                "levels": [{"location_id": location, "quantity": quantity}],
-            },
-        });
-        if let (Some(fields), false) = (variant.as_object_mut(), option.is_empty()) {
-            fields.insert("options".into(), json!([value]));
-        }
-        if let (Some(fields), Some(before)) = (variant.as_object_mut(), before) {
-            fields.insert("compare_at".into(), before);
-        }
-        variant
-    };
-    let variants: Vec<Value> = values.iter().enumerate().map(variant).collect();
-    let options =
-        if option.is_empty() { json!([]) } else { json!([{"name": option, "values": values}]) };
+    let variants = ware.choice.combinations().into_iter().enumerate();
+    let variants: Vec<Value> = variants
+        .map(|(number, chosen)| variant(ware, (place, number), &chosen, location, media))
+        .collect();
+    let option = |(name, values): &DemoOption| json!({"name": name, "values": values});
+    let image = |media: &Value| json!({"media_id": media.get("id"), "alt": ware.title});
     json!({
         "title": ware.title,
         "handle": handle_of(&ware.title),
@@ -206,10 +242,49 @@ fn product(
         "product_type": department.product_type,
         "category_id": category,
         "tags": [ware.tag, department.product_type.to_lowercase()],
-        "options": options,
+        "options": ware.choice.options().iter().map(option).collect::<Vec<_>>(),
         "variants": variants,
-        "images": [image],
+        "images": media.iter().map(image).collect::<Vec<_>>(),
     })
+}
+
+/// The variant of these values of the product's options.
+fn variant(
+    ware: &Ware,
+    (place, number): (usize, usize),
+    chosen: &[&str],
+    location: &str,
+    media: &[Value],
+) -> Value {
+    let money = |amount: u32| json!({"amount": amount, "currency": "INR"});
+    // A large variant costs a third more; all colours cost the same.
+    let extra = if chosen.contains(&"Large") {
+        ware.price.div_euclid(3_000).saturating_mul(1_000)
+    } else {
+        0
+    };
+    let fewer = u32::try_from(number).unwrap_or(0).saturating_mul(2);
+    let quantity = if is_sold_out(chosen) { 0 } else { ware.stock.saturating_sub(fewer) };
+    let mut variant = json!({
+        "sku": format!("DEMO-{place:02}-{number}"),
+        "price": money(ware.price.saturating_add(extra)),
+        "inventory": {
+            "tracked": true,
+            "levels": [{"location_id": location, "quantity": quantity}],
+        },
+    });
+    let Some(fields) = variant.as_object_mut() else { return variant };
+    if !chosen.is_empty() {
+        fields.insert("options".into(), json!(chosen));
+    }
+    if let Some(before) = ware.before {
+        fields.insert("compare_at".into(), money(before.saturating_add(extra)));
+    }
+    let colour = COLOUR.1.iter().position(|colour| chosen.contains(colour));
+    if let Some(url) = colour.filter(|_| media.len() > 1).and_then(|at| media.get(at)?.get("url")) {
+        fields.insert("image_url".into(), url.clone());
+    }
+    variant
 }
 
 async fn collections(api: &Api, products: &[(String, String)]) -> Result<(), AnyError> {
@@ -259,5 +334,16 @@ mod tests {
         let wares = || departments.iter().flat_map(|department| &department.wares);
         let handles: HashSet<String> = wares().map(|ware| handle_of(&ware.title)).collect();
         assert_eq!((wares().count(), handles.len()), (40, 40));
+    }
+
+    #[test]
+    fn a_product_has_three_options_and_lacks_combinations() {
+        let departments = departments().unwrap();
+        let mut wares = departments.iter().flat_map(|department| &department.wares);
+        let choice = wares.find(|ware| ware.choice.options().len() == 3).unwrap().choice;
+        let all = choice.combinations();
+        assert_eq!((all.len(), choice.pictures()), (10, 3));
+        assert_eq!(all.iter().filter(|chosen| is_sold_out(chosen)).count(), 1);
+        assert_eq!(Choice::One.combinations(), [[""; 0]]);
     }
 }

@@ -20,106 +20,111 @@ pub struct Folder {
     pub files: &'static [(&'static str, &'static str)],
 }
 
-macro_rules! folder {
-    ($slug:literal: $($path:literal)*) => {
+/// The folders, each with its own files. Those that all themes share are in Harbor's folder, which is a theme by itself.
+macro_rules! folders {
+    ($($slug:literal: [$($own:literal)*])* shared: $shared:tt) => {
+        [$(folders!(@one $slug [$($own)*] $shared)),*]
+    };
+    (@one $slug:literal [$($own:literal)*] [$($shared:literal)*]) => {
         Folder {
             slug: $slug,
-            files: &[$(($path, include_str!(concat!("../../themes/", $slug, "/", $path)))),*],
+            files: &[
+                $(($own, include_str!(concat!("../../themes/", $slug, "/", $own))),)*
+                $(($shared, include_str!(concat!("../../themes/harbor/", $shared))),)*
+            ],
         }
     };
 }
 
 /// All themes of the demo.
-pub const FOLDERS: [Folder; 2] = [
-    folder!("harbor":
-        "assets/harbor.css"
+pub const FOLDERS: [Folder; 2] = folders! {
+    "harbor": [
+        "assets/base.css"
         "config/settings_data.json"
         "config/settings_schema.json"
-        "layout/password.liquid"
-        "layout/theme.liquid"
-        "locales/de.json"
-        "locales/en.default.json"
-        "sections/collection-list.liquid"
         "sections/featured-collection.liquid"
         "sections/footer.liquid"
         "sections/header.liquid"
         "sections/hero.liquid"
-        "sections/main-404.liquid"
-        "sections/main-account.liquid"
-        "sections/main-activate-account.liquid"
-        "sections/main-addresses.liquid"
-        "sections/main-cart.liquid"
-        "sections/main-login.liquid"
-        "sections/main-order.liquid"
-        "sections/main-page.liquid"
-        "sections/main-password.liquid"
-        "sections/main-product.liquid"
-        "sections/main-register.liquid"
-        "sections/main-reset-password.liquid"
-        "sections/main-search.liquid"
-        "sections/product-grid.liquid"
-        "snippets/address-fields.liquid"
-        "snippets/buy-form.liquid"
-        "snippets/facets.liquid"
-        "snippets/form-errors.liquid"
-        "snippets/header-links.liquid"
-        "snippets/pages.liquid"
-        "snippets/price.liquid"
-        "snippets/product-card.liquid"
-        "templates/404.json"
-        "templates/cart.json"
-        "templates/collection.json"
-        "templates/customers/account.json"
-        "templates/customers/activate_account.json"
-        "templates/customers/addresses.json"
-        "templates/customers/login.json"
-        "templates/customers/order.json"
-        "templates/customers/register.json"
-        "templates/customers/reset_password.json"
         "templates/index.json"
-        "templates/list-collections.json"
-        "templates/page.json"
-        "templates/password.json"
-        "templates/product.json"
-        "templates/search.json"
         "theme.json"
-    ),
-    folder!("atelier":
-        "assets/atelier.css"
+    ]
+    "atelier": [
+        "assets/base.css"
         "config/settings_data.json"
         "config/settings_schema.json"
-        "layout/password.liquid"
-        "layout/theme.liquid"
-        "locales/de.json"
-        "locales/en.default.json"
-        "sections/collection-list.liquid"
         "sections/featured-collection.liquid"
         "sections/footer.liquid"
         "sections/header.liquid"
         "sections/hero.liquid"
-        "sections/main-404.liquid"
-        "sections/main-account.liquid"
-        "sections/main-activate-account.liquid"
-        "sections/main-addresses.liquid"
-        "sections/main-cart.liquid"
-        "sections/main-login.liquid"
-        "sections/main-order.liquid"
-        "sections/main-page.liquid"
-        "sections/main-password.liquid"
-        "sections/main-product.liquid"
-        "sections/main-register.liquid"
-        "sections/main-reset-password.liquid"
-        "sections/main-search.liquid"
-        "sections/product-grid.liquid"
         "sections/quote.liquid"
+        "templates/index.json"
+        "theme.json"
+    ]
+    shared: [
+        "assets/cart-api.js"
+        "assets/cart-drawer.js"
+        "assets/cart-items.js"
+        "assets/components.css"
+        "assets/facets.js"
+        "assets/icon-close.svg"
+        "assets/icon-minus.svg"
+        "assets/icon-plus.svg"
+        "assets/icon-search.svg"
+        "assets/localization-form.js"
+        "assets/predictive-search.js"
+        "assets/product-form.js"
+        "assets/product-info.js"
+        "assets/product-recommendations.js"
+        "assets/quantity-input.js"
+        "assets/sections.js"
+        "layout/password.liquid"
+        "layout/theme.liquid"
+        "locales/de.json"
+        "locales/en.default.json"
+        "sections/announcement-bar.liquid"
+        "sections/cart-drawer.liquid"
+        "sections/cart-icon-bubble.liquid"
+        "sections/collection-list.liquid"
+        "sections/footer-group.json"
+        "sections/header-group.json"
+        "sections/main-404.liquid"
+        "sections/main-account.liquid"
+        "sections/main-activate-account.liquid"
+        "sections/main-addresses.liquid"
+        "sections/main-cart.liquid"
+        "sections/main-login.liquid"
+        "sections/main-order.liquid"
+        "sections/main-page.liquid"
+        "sections/main-password.liquid"
+        "sections/main-product.liquid"
+        "sections/main-register.liquid"
+        "sections/main-reset-password.liquid"
+        "sections/main-search.liquid"
+        "sections/predictive-search.liquid"
+        "sections/product-grid.liquid"
+        "sections/related-products.liquid"
         "snippets/address-fields.liquid"
         "snippets/buy-form.liquid"
+        "snippets/cart-count.liquid"
+        "snippets/cart-form.liquid"
+        "snippets/cart-line.liquid"
+        "snippets/facet-price.liquid"
+        "snippets/facets-active.liquid"
         "snippets/facets.liquid"
         "snippets/form-errors.liquid"
         "snippets/header-links.liquid"
+        "snippets/listing.liquid"
+        "snippets/localization.liquid"
+        "snippets/look.liquid"
         "snippets/pages.liquid"
         "snippets/price.liquid"
         "snippets/product-card.liquid"
+        "snippets/quantity.liquid"
+        "snippets/scripts.liquid"
+        "snippets/search-form.liquid"
+        "snippets/variant-list.liquid"
+        "snippets/variant-picker.liquid"
         "templates/404.json"
         "templates/cart.json"
         "templates/collection.json"
@@ -130,15 +135,13 @@ pub const FOLDERS: [Folder; 2] = [
         "templates/customers/order.json"
         "templates/customers/register.json"
         "templates/customers/reset_password.json"
-        "templates/index.json"
         "templates/list-collections.json"
         "templates/page.json"
         "templates/password.json"
         "templates/product.json"
         "templates/search.json"
-        "theme.json"
-    ),
-];
+    ]
+};
 
 impl Folder {
     /// Packs the folder as a theme package, without compression: it is small, and stays on this machine.
@@ -234,7 +237,7 @@ mod tests {
     use serde_json::{Value, json};
     use shop_theme::{Data, Limits, Listing, Page, Theme, render};
 
-    use super::{FOLDERS, Folder};
+    use super::{FOLDERS, Folder, LIVE};
 
     fn walk(root: &Path, at: &Path, found: &mut BTreeSet<String>) {
         for entry in std::fs::read_dir(at).unwrap() {
@@ -249,10 +252,13 @@ mod tests {
 
     #[test]
     fn every_file_of_the_folders_is_in_the_packages() {
+        let themes = Path::new(env!("CARGO_MANIFEST_DIR")).join("themes");
         for folder in &FOLDERS {
-            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("themes").join(folder.slug);
             let mut found = BTreeSet::new();
-            walk(&root, &root, &mut found);
+            // What a theme has none of its own of is Harbor's.
+            for slug in [folder.slug, LIVE] {
+                walk(&themes.join(slug), &themes.join(slug), &mut found);
+            }
             let named: BTreeSet<String> =
                 folder.files.iter().map(|(path, _)| (*path).to_owned()).collect();
             assert_eq!(named, found);
@@ -345,6 +351,92 @@ mod tests {
                 assert!(!html.contains("{{") && !html.contains("{%"), "{name}: {html}");
                 assert!(html.contains("/shop/collections/light"), "{name}: {html}");
             }
+        }
+    }
+
+    /// What themes of Shopify are built of, as its own theme Dawn is: a shop must render and serve it.
+    #[test]
+    fn the_themes_use_what_themes_of_shopify_use() {
+        let names = [
+            // Elements that their scripts define.
+            "<cart-drawer",
+            "<cart-items",
+            "<cart-note",
+            "<cart-remove-button",
+            "<facet-filters-form",
+            "<localization-form",
+            "<predictive-search",
+            "<product-form",
+            "<product-info",
+            "<product-recommendations",
+            "<quantity-input",
+            "<variant-selects",
+            // Tags and filters.
+            "{% sections 'header-group' %}",
+            "{% section 'cart-drawer' %}",
+            "{%- form 'product', product",
+            "{%- form 'localization'",
+            "{%- paginate ",
+            "{% render 'price'",
+            "{% schema %}",
+            "{% style %}",
+            "| default_errors",
+            "| default_pagination",
+            "| image_url",
+            "| image_tag",
+            "| asset_url",
+            "| inline_asset_content",
+            "| money",
+            "| t: count",
+            "| stylesheet_tag",
+            // Objects.
+            "form.errors",
+            "section.id",
+            "request.design_mode",
+            "request.locale.iso_code",
+            "canonical_url",
+            "localization.available_countries",
+            "localization.available_languages",
+            "predictive_search.resources",
+            "predictive_search.performed",
+            "recommendations.performed?",
+            "product.options_with_values",
+            "product.selected_or_first_available_variant",
+            "filter.active_values",
+            "filter.min_value",
+            "value.url_to_remove",
+            "item.url_to_remove",
+            "cart.cart_level_discount_applications",
+            "settings.menu.links",
+            "shop.policies",
+            "content_for_header",
+            "content_for_layout",
+            "routes.root_url",
+            "routes.cart_url",
+            "routes.cart_change_url",
+            "routes.cart_update_url",
+            "routes.search_url",
+            "routes.predictive_search_url",
+            "routes.product_recommendations_url",
+            "routes.account_url",
+            "routes.collections_url",
+            "routes.all_products_collection_url",
+            // What their scripts ask the shop for.
+            "section_id",
+            "sections_url",
+            "option_values",
+            "sections.join",
+            "resources[type]",
+            "searchParams.set(\"variant\"",
+            "new FormData",
+            "history.pushState",
+            "popstate",
+            "application/json",
+        ];
+        for folder in &FOLDERS {
+            let all: String = folder.files.iter().map(|(_, text)| *text).collect();
+            let missing: Vec<&str> = names.into_iter().filter(|name| !all.contains(name)).collect();
+            assert_eq!(missing, [""; 0], "{}", folder.slug);
         }
     }
 

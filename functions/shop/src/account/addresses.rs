@@ -80,7 +80,7 @@ fn plain(
     let (mut notices, none) = (Notices::default(), Fields::default());
     if let Some(rejected) = rejected {
         // Only a rejection that the customer can mend leads here.
-        let _ = notices.note(rejected.fault);
+        let _ = notices.note(rejected.fault, visit.words());
     }
     let default = text(me, "default_address_id");
     let fresh = Address {
@@ -115,7 +115,7 @@ fn plain(
         section {
             h2 { "Add an address" }
             form method="post" action="/account/addresses" novalidate {
-                (fresh.render())
+                (fresh.render(visit.words()))
                 button.primary { "Add the address" }
             }
         }
@@ -159,7 +159,7 @@ async fn save(visit: &Visit, call: Call, sent: &Fields, id: &str) -> Response {
     match visit.send(call).await {
         Ok(_) => to_list(),
         Err(fault) if fault.is("not_found") => to_list(),
-        Err(fault) => match Notices::default().note(&fault) {
+        Err(fault) => match Notices::default().note(&fault, visit.words()) {
             Ok(()) => page(visit, Some(Rejected { sent, fault: &fault, id })).await,
             Err(fault) => fault.into_response(),
         },

@@ -74,7 +74,7 @@ pub(super) fn error(fault: &Fault) -> Response {
     let is_of_cart =
         fault.status == StatusCode::CONFLICT || fault.status == StatusCode::BAD_REQUEST;
     let status = if is_of_cart { StatusCode::UNPROCESSABLE_ENTITY } else { fault.status };
-    let errors: Map<String, Value> = fault
+    let fields: Map<String, Value> = fault
         .fields
         .iter()
         .map(|(pointer, detail)| (pointer.clone(), Value::from(detail.as_str())))
@@ -83,8 +83,9 @@ pub(super) fn error(fault: &Fault) -> Response {
     let mut response = document::json(
         status,
         &json!({
-            "status": status.as_u16(), "message": "Cart Error", "description": description,
-            "code": fault.code, "errors": errors,
+            "status": status.as_u16(), "description": description,
+            // Themes show one or the other as it is.
+            "message": description, "errors": description, "code": fault.code, "fields": fields,
         }),
     );
     if status == StatusCode::UNAUTHORIZED {

@@ -6,12 +6,13 @@ use serde_json::Value;
 use crate::cart::{Cart, quantity_of};
 use crate::totals::totals;
 use crate::values::{money, text};
+use crate::words::{Words, fill};
 
 /// The lines of a cart, and what they come to.
-pub(super) fn of_cart(cart: &Cart) -> Markup {
+pub(super) fn of_cart(cart: &Cart, words: &Words) -> Markup {
     let empty = Value::Null;
     html! {
-        h2 { "Your order" }
+        h2 { (words.your_order) }
         ul.lines {
             @for line in cart.lines() {
                 @let goods = line.get("merchandise").unwrap_or(&empty);
@@ -20,24 +21,24 @@ pub(super) fn of_cart(cart: &Cart) -> Markup {
                         img src=(image) alt="" width="56" height="56" loading="lazy";
                     } @else { span.no-image {} }
                     div {
-                        strong { (named(goods)) }
+                        strong { (named(goods, words)) }
                         @let variant = text(goods, "variant_title");
                         @if !variant.is_empty() && variant != "Default" { div.faint { (variant) } }
                         @for (name, value) in properties(line) { div.faint { (name) ": " (value) } }
-                        div.faint { "Quantity " (quantity_of(line)) }
-                        @if goods.is_null() { p.error { "No longer sold. Please remove it from the cart." } }
+                        div.faint { (fill(words.quantity, &[("count", &quantity_of(line).to_string())])) }
+                        @if goods.is_null() { p.error { (words.gone) } }
                     }
                     div.amount { (money(goods.get("subtotal").unwrap_or(&empty))) }
                 }
             }
         }
-        (totals(&cart.json))
+        (totals(&cart.json, words))
     }
 }
 
-fn named(goods: &Value) -> &str {
+fn named<'a>(goods: &'a Value, words: &Words) -> &'a str {
     let title = text(goods, "title");
-    if title.is_empty() { "An item that is no longer sold" } else { title }
+    if title.is_empty() { words.gone_item } else { title }
 }
 
 /// The properties of a line that are shown: not those whose names begin with `_`, which are for the merchant.

@@ -14,6 +14,7 @@ use crate::frame::Page;
 use crate::notices::Notices;
 use crate::values::{is_some, money, text};
 use crate::visit::Visit;
+use crate::words::{Words, fill};
 
 /// The page of a cart.
 pub(super) struct Checkout<'a> {
@@ -28,16 +29,21 @@ pub(super) struct Checkout<'a> {
 }
 
 impl Checkout<'_> {
+    fn words(&self) -> &'static Words {
+        self.visit.words()
+    }
+
     pub(super) fn answer(&self, status: StatusCode) -> Response {
+        let words = self.words();
         let content = html! {
-            h1 { "Checkout" }
+            h1 { (words.checkout) }
             (self.problems())
             form method="post" action="/checkout" novalidate {
                 input type="hidden" name="key" value=(self.key);
                 input type="hidden" name="total" value=(self.due());
                 input type="hidden" name="cart" value=(self.cart.digest());
                 // Enter in any field continues; it does not order.
-                button.hidden name="act" value="to:delivery" tabindex="-1" aria-hidden="true" { "Continue" }
+                button.hidden name="act" value="to:delivery" tabindex="-1" aria-hidden="true" { (words.go_on) }
                 (self.contact())
                 (self.delivery())
                 @if is_shipped(self.cart) { (self.shipping()) }
@@ -46,8 +52,8 @@ impl Checkout<'_> {
                 (self.review())
             }
         };
-        let aside = Some(summary::of_cart(self.cart));
-        Page { aside, ..Page::new(self.visit, "Checkout", content) }.answer(status)
+        let aside = Some(summary::of_cart(self.cart, words));
+        Page { aside, ..Page::new(self.visit, words.checkout, content).translated() }.answer(status)
     }
 
     fn stored(&self, member: &str) -> &Value {
@@ -72,7 +78,7 @@ impl Checkout<'_> {
         html! {
             @if !sentences.is_empty() || !self.notices.is_empty() {
                 div.notice role="alert" tabindex="-1" {
-                    @if sentences.is_empty() { p { "Please check the marked fields." } }
+                    @if sentences.is_empty() { p { (self.words().check_fields) } }
                     @for sentence in sentences { p { (sentence) } }
                 }
             }
@@ -83,20 +89,21 @@ impl Checkout<'_> {
         let email = self.sent.get("email").unwrap_or_else(|| text(&self.cart.json, "email"));
         let accepts = self.stored("accepts_marketing").as_bool().unwrap_or(false);
         let error = self.notices.of("/email");
+        let words = self.words();
         html! {
             section id="contact" {
-                h2 { "Contact" }
-                @if self.visit.has_session() { p.faint { "You are signed in. " a href="/account" { "Your account" } } }
-                @else { p.faint { "Have an account? " a href="/account/login?return_to=/checkout" { "Sign in" } } }
+                h2 { (words.contact) }
+                @if self.visit.has_session() { p.faint { (words.signed_in) " " a href="/account" { (words.your_account) } } }
+                @else { p.faint { (words.have_account) " " a href="/account/login?return_to=/checkout" { (words.sign_in) } } }
                 div.field {
-                    label for="email" { "E-mail address" }
+                    label for="email" { (words.email) }
                     input id="email" type="email" name="email" value=(email) autocomplete="email"
                         aria-invalid=[error.map(|_| "true")] aria-describedby=[error.map(|_| "email-error")];
                     @if let Some(error) = error { p.error id="email-error" { (error) } }
                 }
                 label.check {
                     input type="checkbox" name="accepts_marketing" value="yes" checked[accepts];
-                    " E-mail me with news and offers"
+                    " " (words.news)
                 }
             }
         }
@@ -117,17 +124,18 @@ impl Checkout<'_> {
         };
         let nothing = Value::Null;
         let other = if is_same { &nothing } else { bill };
+        let words = self.words();
         html! {
             section id="delivery" {
-                h2 { @if is_shipped(self.cart) { "Delivery" } @else { "Address" } }
-                (of("ship", ship, "/shipping_address").render())
+                h2 { @if is_shipped(self.cart) { (words.delivery) } @else { (words.address) } }
+                (of("ship", ship, "/shipping_address").render(words))
                 fieldset.plain {
-                    legend { "Billing address" }
-                    label.choice { input type="radio" name="bill_choice" value="same" checked[is_same]; " The same" }
-                    label.choice { input type="radio" name="bill_choice" value="other" checked[!is_same]; " Another one" }
-                    div.billing { (of("bill", other, "/billing_address").render()) }
+                    legend { (words.billing_address) }
+                    label.choice { input type="radio" name="bill_choice" value="same" checked[is_same]; " " (words.same) }
+                    label.choice { input type="radio" name="bill_choice" value="other" checked[!is_same]; " " (words.another) }
+                    div.billing { (of("bill", other, "/billing_address").render(words)) }
                 }
-                button.secondary name="act" value="to:shipping" { "Continue" }
+                button.secondary name="act" value="to:shipping" { (words.go_on) }
             }
         }
     }
@@ -141,19 +149,20 @@ impl Checkout<'_> {
         let chosen =
             self.sent.get("rate").unwrap_or_else(|| text(&self.cart.json, "shipping_rate_id"));
         let rates = &self.offers.rates;
+        let words = self.words();
         html! {
             section id="shipping" {
-                h2 { "Shipping" }
+                h2 { (words.shipping) }
                 @if let Some(detail) = &self.offers.no_rates { p.error { (detail) } }
                 @else if rates.is_empty() {
-                    p.faint { "Shipping rates are shown once there is an address." }
+                    p.faint { (words.rates_later) }
                 }
                 fieldset.plain {
-                    legend.hidden { "Shipping rate" }
-                    @for rate in rates { (rate_choice(rate, chosen)) }
+                    legend.hidden { (words.rate) }
+                    @for rate in rates { (rate_choice(rate, chosen, words)) }
                 }
                 @if !rates.is_empty() {
-                    button.secondary.js-hidden name="act" value="to:shipping" { "Update the total" }
+                    button.secondary.js-hidden name="act" value="to:shipping" { (words.update_total) }
                 }
             }
         }
@@ -163,28 +172,29 @@ impl Checkout<'_> {
         let codes = self.stored("discount_codes").as_array().cloned().unwrap_or_default();
         let cards = self.stored("gift_cards").as_array().cloned().unwrap_or_default();
         let error = self.notices.of("code");
+        let words = self.words();
         let typed = if error.is_some() { self.sent.get("code") } else { None };
         html! {
             section id="codes" {
-                h2 { "Discount code or gift card" }
+                h2 { (words.codes) }
                 div.pair.code {
                     div.field {
-                        label.hidden for="code" { "Code" }
+                        label.hidden for="code" { (words.code) }
                         input id="code" name="code" value=[typed] autocomplete="off" autocapitalize="characters"
                             aria-invalid=[error.map(|_| "true")] aria-describedby=[error.map(|_| "code-error")];
                     }
-                    button.secondary name="act" value="apply" { "Apply" }
+                    button.secondary name="act" value="apply" { (words.apply) }
                 }
                 @if let Some(error) = error { p.error id="code-error" { (error) } }
                 ul.applied {
                     @for code in codes.iter().filter_map(Value::as_str) {
-                        li { span { (code) } button.link name="act" value={ "code:" (code) } { "Remove" span.hidden { " " (code) } } }
+                        li { span { (code) } button.link name="act" value={ "code:" (code) } { (words.remove) span.hidden { " " (code) } } }
                     }
                     @for card in &cards {
                         @let ends = text(card, "last_characters");
                         li {
-                            span { "Gift card …" (ends) }
-                            button.link name="act" value={ "card:" (text(card, "id")) } { "Remove" span.hidden { " gift card " (ends) } }
+                            span { (words.gift_card) " …" (ends) }
+                            button.link name="act" value={ "card:" (text(card, "id")) } { (words.remove) span.hidden { " " (words.gift_card) " " (ends) } }
                         }
                     }
                 }
@@ -204,15 +214,16 @@ impl Checkout<'_> {
         let is_known = methods.iter().any(|method| text(method, "id") == sent);
         let first = methods.first().map(|method| text(method, "id")).unwrap_or_default();
         let chosen = if is_known { sent } else { first };
+        let words = self.words();
         html! {
             section id="payment" {
-                h2 { "Payment" }
-                @if !is_some(&due) { p { "Nothing is left to pay." } }
-                @else if methods.is_empty() { p.error { "This shop has no payment method yet." } }
+                h2 { (words.payment) }
+                @if !is_some(&due) { p { (words.nothing_to_pay) } }
+                @else if methods.is_empty() { p.error { (words.no_method) } }
                 @else {
                     fieldset.plain {
-                        legend.hidden { "Payment method" }
-                        @for method in methods { (method_choice(method, chosen)) }
+                        legend.hidden { (words.payment_method) }
+                        @for method in methods { (method_choice(method, chosen, words)) }
                     }
                 }
             }
@@ -222,24 +233,25 @@ impl Checkout<'_> {
     fn review(&self) -> Markup {
         let note = self.sent.get("note").unwrap_or_else(|| text(&self.cart.json, "note"));
         let total = self.cart.json.pointer("/totals/due").cloned().unwrap_or_default();
+        let words = self.words();
         html! {
             section id="review" {
-                h2 { "Review" }
+                h2 { (words.review) }
                 div.field {
-                    label for="note" { "Note to the shop" span.optional { " (optional)" } }
+                    label for="note" { (words.note) span.optional { " " (words.optional) } }
                     textarea id="note" name="note" rows="2" maxlength="2000" { (note) }
                 }
-                div.phone-only { (summary::of_cart(self.cart)) }
+                div.phone-only { (summary::of_cart(self.cart, words)) }
                 button.primary name="act" value="place" {
-                    @if is_some(&total) { "Order and pay " (money(&total)) } @else { "Order" }
+                    @if is_some(&total) { (fill(words.order_and_pay, &[("amount", money(&total))])) } @else { (words.order_now) }
                 }
-                p.faint { "The order is binding. Payment follows on the next page." }
+                p.faint { (words.binding) }
             }
         }
     }
 }
 
-fn rate_choice(rate: &Value, chosen: &str) -> Markup {
+fn rate_choice(rate: &Value, chosen: &str, words: &Words) -> Markup {
     let id = text(rate, "id");
     let days = |name: &str| rate.get(name).and_then(Value::as_u64);
     let price = rate.get("price").cloned().unwrap_or_default();
@@ -248,25 +260,23 @@ fn rate_choice(rate: &Value, chosen: &str) -> Markup {
             input type="radio" name="rate" value=(id) checked[id == chosen] data-submits="shipping";
             span.grow {
                 (text(rate, "name"))
-                @match (days("min_days"), days("max_days")) {
-                    (Some(min), Some(max)) if min != max => { span.faint { " " (min) "–" (max) " days" } }
-                    (_, Some(max)) => { span.faint { " " (max) " days" } }
-                    _ => {}
+                @if let Some(max) = days("max_days") {
+                    span.faint { " " (words.days(days("min_days"), max)) }
                 }
             }
-            span.amount { @if is_some(&price) { (money(&price)) } @else { "Free" } }
+            span.amount { @if is_some(&price) { (money(&price)) } @else { (words.free) } }
         }
     }
 }
 
-fn method_choice(method: &Value, chosen: &str) -> Markup {
+fn method_choice(method: &Value, chosen: &str, words: &Words) -> Markup {
     let id = text(method, "id");
     let instructions = text(method, "instructions");
     html! {
         label.choice {
             input type="radio" name="payment" value=(id) checked[id == chosen];
             span.grow {
-                (method_name(method))
+                (method_name(method, words))
                 @if !instructions.is_empty() { span.faint.block { (instructions) } }
             }
         }
@@ -274,11 +284,11 @@ fn method_choice(method: &Value, chosen: &str) -> Markup {
 }
 
 /// What shoppers call a payment method.
-pub(crate) fn method_name(method: &Value) -> &str {
+fn method_name<'a>(method: &'a Value, words: &Words) -> &'a str {
     match (text(method, "name"), text(method, "provider")) {
-        ("", "stripe") => "Card, wallet or bank (Stripe)",
-        ("", "razorpay") => "Card, UPI, wallet or bank (Razorpay)",
-        ("", "manual") => "Payment by arrangement",
+        ("", "stripe") => words.by_stripe,
+        ("", "razorpay") => words.by_razorpay,
+        ("", "manual") => words.by_arrangement,
         ("", other) => other,
         (name, _) => name,
     }

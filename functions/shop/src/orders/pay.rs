@@ -15,6 +15,7 @@ use crate::frame::{Navigation, Page};
 use crate::paths::segment;
 use crate::values::{money, text, with};
 use crate::visit::Visit;
+use crate::words::fill;
 
 /// Where Stripe's own API is; anything else is a played provider.
 const STRIPE: &str = "https://api.stripe.com";
@@ -88,12 +89,13 @@ fn played(visit: &Visit, base: &str, provider: &str, payment: &Value, back: &str
     let reference = segment(text(payment, "provider_order_id"));
     let back: String = form_urlencoded::byte_serialize(back.as_bytes()).collect();
     let to = format!("{root}/sandbox/{provider}/checkout/{reference}?return_url={back}");
+    let words = visit.words();
     let content = html! {
-        h1 { "Payment" }
-        p { "You pay at the payment provider, and come back afterwards." }
-        p { a.button.primary id="to-provider" href=(to) { "Continue to the payment" } }
+        h1 { (words.payment) }
+        p { (words.paid_elsewhere) }
+        p { a.button.primary id="to-provider" href=(to) { (words.to_payment) } }
     };
-    let mut response = Page::new(visit, "Payment", content).answer(StatusCode::OK);
+    let mut response = Page::new(visit, words.payment, content).translated().answer(StatusCode::OK);
     if let Ok(refresh) = HeaderValue::from_str(&format!("0; url={to}")) {
         response.headers_mut().insert(header::REFRESH, refresh);
     }
@@ -107,12 +109,13 @@ fn with_script(
     (content, script, sources): (Markup, &str, &str),
 ) -> Response {
     let due = order.json.get("outstanding").cloned().unwrap_or_default();
+    let words = visit.words();
     let content = html! {
-        h1 { "Pay " (money(&due)) }
+        h1 { (fill(words.pay_amount, &[("amount", money(&due))])) }
         (content)
         p.error id="pay-error" role="alert" {}
-        noscript { p { "Please allow scripts on this page: the payment provider's fields need them." } }
-        p { a href={ "/orders/" (order.id) } { "Back to the order" } }
+        noscript { p { (words.need_scripts) } }
+        p { a href={ "/orders/" (order.id) } { (words.back_to_order) } }
         script src=(script) defer {}
         script src="/checkout/pay.js" defer {}
     };
@@ -121,7 +124,8 @@ fn with_script(
          script-src 'self' {sources}; frame-src {sources}; connect-src 'self' {sources}; form-action 'self'; \
          base-uri 'none'; frame-ancestors 'none'"
     );
-    Page { policy: Some(policy), ..Page::new(visit, "Payment", content) }.answer(StatusCode::OK)
+    Page { policy: Some(policy), ..Page::new(visit, words.payment, content).translated() }
+        .answer(StatusCode::OK)
 }
 
 fn stripe(visit: &Visit, order: &ShownOrder, payment: &Value, back: &str) -> Response {
@@ -129,7 +133,7 @@ fn stripe(visit: &Visit, order: &ShownOrder, payment: &Value, back: &str) -> Res
     let content = html! {
         form id="stripe" data-key=(text(&client, "key_id")) data-secret=(text(&client, "client_secret")) data-return=(back) {
             div id="payment-element" {}
-            button.primary { "Pay" }
+            button.primary { (visit.words().pay) }
         }
     };
     let sources = "https://js.stripe.com https://hooks.stripe.com https://api.stripe.com";
@@ -143,7 +147,7 @@ fn razorpay(visit: &Visit, order: &ShownOrder, payment: &Value, back: &str) -> R
             @for name in ["razorpay_order_id", "razorpay_payment_id", "razorpay_signature"] {
                 input type="hidden" name=(name);
             }
-            button.primary type="button" { "Pay" }
+            button.primary type="button" { (visit.words().pay) }
         }
     };
     let sources = "https://checkout.razorpay.com https://api.razorpay.com https://*.razorpay.com";
@@ -191,7 +195,7 @@ async fn verified(visit: &Visit, id: &str, fields: &Fields) -> Response {
         }
     }
     let notice = match (fields.text("redirect_status"), fields.has("error")) {
-        (Some("failed"), _) | (_, true) => Some("The payment was not made. Nothing was charged."),
+        (Some("failed"), _) | (_, true) => Some(visit.words().not_paid),
         _ => None,
     };
     match (notice, visit.load_order(id).await) {

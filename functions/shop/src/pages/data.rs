@@ -18,9 +18,11 @@ use crate::visit::Visit;
 const MOST: usize = 12;
 /// Products of a collection that a section shows.
 const LIMIT: usize = 50;
+/// The collections of a store.
+const COLLECTIONS: &str = "/collections?limit=100";
 
 /// What every page has without asking. Its location is the path with its query.
-fn bare(visit: &Visit, location: &str) -> Data {
+pub(super) fn bare(visit: &Visit, location: &str) -> Data {
     let (path, query) = location.split_once('?').unwrap_or((location, ""));
     let store = visit.store();
     Data {
@@ -93,7 +95,7 @@ pub(super) async fn load(
     let (store, menus, known, customer) = tokio::join!(
         visit.get_charged(""),
         visit.get("/navigation?limit=50"),
-        visit.get("/collections?limit=100"),
+        visit.get(COLLECTIONS),
         customer(visit),
     );
     let (menus, known) = (items(&menus?), items(&known?));
@@ -140,6 +142,15 @@ async fn customer(visit: &Visit) -> Value {
     }
     let call = visit.call_at(Method::GET, "/v1/storefront/customer/me".to_owned());
     visit.send(call.free()).await.map(|answer| answer.json()).unwrap_or_default()
+}
+
+/// The collections of the store, without their products.
+///
+/// # Errors
+/// 503.
+pub(super) async fn collections(visit: &Visit) -> Result<Vec<(Value, Vec<Value>)>, Fault> {
+    let known = visit.get(COLLECTIONS).await?;
+    Ok(items(&known).into_iter().map(|collection| (collection, Vec::new())).collect())
 }
 
 async fn products_in(visit: &Visit, collection: &Value) -> Vec<Value> {

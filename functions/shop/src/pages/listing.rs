@@ -40,8 +40,11 @@ pub(super) async fn of_collection(
     let (collection, filter) = if handle == "all" {
         (json!({"handle": "all", "title": "Products"}), String::new())
     } else {
-        let found = visit.get(&format!("/collections/{}", segment(handle))).await?;
-        (found, format!("&collection={}", segment(handle)))
+        match visit.get(&format!("/collections/{}", segment(handle))).await {
+            Ok(found) => (found, format!("&collection={}", segment(handle))),
+            Err(fault) if fault.is("not_found") => of_category(visit, handle).await?,
+            Err(fault) => return Err(fault),
+        }
     };
     let tagged = tag.map(|tag| format!("&tag={}", segment(tag))).unwrap_or_default();
     let listing = load(visit, &format!("{filter}{tagged}"), query).await?;
@@ -52,6 +55,17 @@ pub(super) async fn of_collection(
     let counted = counted.and_then(|count| usize::try_from(count).ok());
     let total = counted.filter(|_| goes_on && is_whole).max(listing.total);
     Ok(Listing { collection, total, ..listing })
+}
+
+/// A category as a collection, for menus lead to categories, and themes have no page for one. Its products are those in it and
+/// below it.
+async fn of_category(visit: &Visit, handle: &str) -> Result<(Value, String), Fault> {
+    let found = visit.get(&format!("/categories/{}", segment(handle))).await?;
+    let collection = json!({
+        "id": found.get("id"), "handle": handle, "title": text(&found, "name"),
+        "description": text(&found, "description"),
+    });
+    Ok((collection, format!("&category={}", segment(handle))))
 }
 
 /// The results of a search.

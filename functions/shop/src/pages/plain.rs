@@ -140,7 +140,7 @@ async fn cart(visit: &Visit) -> Result<Markup, Fault> {
                             }
                         }
                     }
-                    (crate::totals::totals(&cart.json))
+                    (crate::totals::totals(&cart.json, visit.words()))
                     div.actions {
                         button.secondary { "Update" }
                         button.primary name="checkout" value="yes" { "Check out" }

@@ -24,7 +24,7 @@ fn limit(query: &Fields, name: &str) -> usize {
 
 async fn found(visit: &Visit, query: &Fields) -> Result<(String, Vec<Value>), Fault> {
     let terms: String = query.text("q").unwrap_or_default().chars().take(100).collect();
-    if terms.is_empty() {
+    if terms.is_empty() || !shop_theme::suggests(&data::bare(visit, &visit.location), "product") {
         return Ok((terms, Vec::new()));
     }
     let limit = limit(query, "resources[limit]");
@@ -72,18 +72,23 @@ async fn section(visit: &Visit, page: Page, id: String, related: Vec<Value>) -> 
 
 /// `GET /search/suggest.json?q=…`.
 pub(crate) async fn suggest_json(visit: Visit) -> Response {
-    let query = Fields::of_query(visit.query().as_bytes());
-    match found(&visit, &query).await {
-        Ok((_, products)) => {
-            let products: Vec<Value> =
-                products.iter().map(|product| data::product_json(&visit, product)).collect();
-            let results = json!({
-                "products": products, "collections": [], "pages": [], "articles": [], "queries": [],
-            });
-            document::json(StatusCode::OK, &json!({"resources": {"results": results}}))
-        }
+    match suggested(&visit).await {
+        Ok(results) => document::json(StatusCode::OK, &json!({"resources": {"results": results}})),
         Err(fault) => fault.into_response(),
     }
+}
+
+async fn suggested(visit: &Visit) -> Result<Value, Fault> {
+    let query = Fields::of_query(visit.query().as_bytes());
+    let (terms, products) = found(visit, &query).await?;
+    let mut data = data::bare(visit, &visit.location);
+    if shop_theme::suggests(&data, "collection") {
+        data.collections = data::collections(visit).await?;
+    }
+    if shop_theme::suggests(&data, "page") {
+        data.store = visit.get("").await?;
+    }
+    Ok(shop_theme::suggestions_json(&terms, &products, &data))
 }
 
 /// `GET /recommendations/products?product_id=…`, as a section or as JSON.

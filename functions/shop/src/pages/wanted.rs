@@ -19,6 +19,8 @@ pub(super) enum Wanted {
     Product(String),
     /// A product by its id, as a cart names it.
     ProductId(String),
+    /// A variant by its id, of which scripts ask for sections alone.
+    Variant,
     Search,
     Cart,
     /// A policy.
@@ -53,6 +55,7 @@ impl Wanted {
                 Self::Collection((*handle).to_owned(), Some((*tag).to_owned()))
             }
             ["products"] => Self::Collection("all".to_owned(), None),
+            ["variants", _] => Self::Variant,
             ["search"] => Self::Search,
             ["cart"] => Self::Cart,
             ["policies", handle] => Self::Policy((*handle).to_owned()),
@@ -81,7 +84,11 @@ impl Wanted {
                 policy.map(|policy| Page::Text(Box::new(policy)))
             }
             Self::Text(handle) => text_page(visit, handle).await,
-            Self::ProductId(_) | Self::Unknown => Ok(Page::NotFound),
+            // The section shows where the variant can be picked up, for which no page has to be loaded.
+            Self::Variant if query.has("section_id") || !query.sections().is_empty() => {
+                Ok(Page::Cart)
+            }
+            Self::ProductId(_) | Self::Variant | Self::Unknown => Ok(Page::NotFound),
         };
         match found {
             Err(fault) if fault.is("not_found") || fault.is("validation_failed") => {
@@ -130,6 +137,7 @@ mod tests {
             ("/products/caf%C3%A9", Wanted::Product(named("café"))),
             ("/products/prd_1", Wanted::ProductId(named("prd_1"))),
             ("/search", Wanted::Search),
+            ("/variants/var_1/", Wanted::Variant),
             ("/policies/privacy", Wanted::Policy(named("privacy"))),
             ("/blogs/news", Wanted::Unknown),
         ] {

@@ -23,6 +23,13 @@ const MAX_URL: usize = 255;
 #[schemars(extend("pattern" = "^#[0-9a-fA-F]{6}$"))]
 pub struct Color(String);
 
+impl Color {
+    /// The color as CSS has it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 impl FromText for Color {
     const EXPECTS: &'static str = "a colour";
 

@@ -100,7 +100,8 @@ fn image_tag(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> 
         let given = match args.named(name) {
             Some(Value::Nil) => continue,
             Some(given) => given.clone(),
-            None => image.get(name),
+            // An assumed size would distort the image where a style sheet has no `height: auto`.
+            None => record(&image).map_or(Value::Nil, |image| image.at(&format!("/{name}"))),
         };
         if !given.to_text().is_empty() {
             let _ = write!(html, " {name}=\"{}\"", attribute(&given.to_text()));

@@ -88,8 +88,15 @@ fn line(shop: &Arc<Shop>, shaped: Json) -> Value {
 fn member(cart: &Record, name: &str) -> Option<Value> {
     Some(match name {
         "items" => {
-            let lines = list(&cart.raw, "/items").iter();
-            lines.map(|item| line(&cart.shop, item.clone())).collect()
+            let lines = list(&cart.raw, "/items").iter().enumerate();
+            let placed = |(index, item): (usize, &Json)| {
+                let mut item = item.clone();
+                if let Some(members) = item.as_object_mut() {
+                    members.insert("index".to_owned(), index.into());
+                }
+                line(&cart.shop, item)
+            };
+            lines.map(placed).collect()
         }
         "empty?" => list(&cart.raw, "/items").is_empty().into(),
         "currency" => store::currency(cart.text_at("/currency")),

@@ -201,9 +201,14 @@ fn one_filter(shop: &Arc<Shop>, filter: &Json) -> Value {
             shop.data.query.iter().filter(|(name, _)| !names.contains(name) && name != "page");
         shop.here_with(&rest.cloned().collect::<Vec<_>>())
     };
+    // Amounts of the list are in minor units.
+    let cents = |name: &str| {
+        let minor = filter.get(name).and_then(Json::as_i64);
+        minor.map(|minor| shop.money.of_minor(minor))
+    };
     let bound = |end: &str| {
         let name = format!("{param}.{}", if end == "min" { "gte" } else { "lte" });
-        let value = filter.get(end).map_or(Value::Nil, plain);
+        let value = cents(end).map_or(Value::Nil, Value::Int);
         let active = !value.is_nil();
         Value::map([
             ("param_name", Value::from(name)),
@@ -225,7 +230,7 @@ fn one_filter(shop: &Arc<Shop>, filter: &Json) -> Value {
         ("inactive_values", Value::from(inactive)),
         ("min_value", bound("min")),
         ("max_value", bound("max")),
-        ("range_max", filter.get("range_max").map_or(Value::Int(0), plain)),
+        ("range_max", Value::Int(cents("range_max").unwrap_or_default())),
         ("url_to_remove", without(&bounds).into()),
         ("true_value", Value::Nil),
         ("false_value", Value::Nil),
@@ -285,26 +290,5 @@ pub(crate) fn search(shop: &Arc<Shop>) -> Value {
         ("sort_by", listing.map_or("", |listing| listing.sort_by.as_str()).into()),
         ("default_sort_by", "relevance".into()),
         ("types", Value::from(vec![Value::from("product")])),
-    ])
-}
-
-/// `predictive_search`: suggestions while somebody types.
-pub(crate) fn suggestions(shop: &Arc<Shop>) -> Value {
-    let Page::Search { terms, results, predictive: true } = &shop.page else {
-        return Value::map([("performed", Value::from(false))]);
-    };
-    let empty = || Value::from(Vec::new());
-    let resources = Value::map([
-        ("products", products(shop, &results.products, Some(results))),
-        ("collections", empty()),
-        ("pages", empty()),
-        ("articles", empty()),
-        ("queries", empty()),
-    ]);
-    Value::map([
-        ("performed", Value::from(true)),
-        ("terms", terms.as_str().into()),
-        ("types", Value::from(vec![Value::from("product")])),
-        ("resources", resources),
     ])
 }

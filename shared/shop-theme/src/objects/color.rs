@@ -14,7 +14,7 @@ use liquid::{Object, Value};
 
 /// A color in sRGB: channels from 0 to 255, and the alpha from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Color {
+pub struct Color {
     pub(crate) red: f64,
     pub(crate) green: f64,
     pub(crate) blue: f64,
@@ -23,7 +23,7 @@ pub(crate) struct Color {
 
 impl Color {
     /// Reads `#rgb`, `#rrggbb`, `#rrggbbaa`, `rgb(…)`, `rgba(…)`, `hsl(…)`, `hsla(…)`, `transparent`.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_lowercase();
         if let Some(hex) = text.strip_prefix('#') {
             return Self::of_hex(hex);
@@ -171,10 +171,31 @@ impl Color {
         }
     }
 
-    /// The contrast of two colors, from 1 to 21 (WCAG 2).
+    /// The contrast of two colors, from 1 to 21 (WCAG 2), as themes read it.
     pub(crate) fn contrast(&self, other: &Self) -> f64 {
+        tenths(self.ratio(other))
+    }
+
+    /// The contrast of two colors, from 1 to 21 (WCAG 2).
+    pub fn ratio(&self, other: &Self) -> f64 {
         let (a, b) = (self.luminance() + 0.05, other.luminance() + 0.05);
-        tenths(a.max(b) / a.min(b))
+        a.max(b) / a.min(b)
+    }
+
+    /// Black or white, whichever is easier to read on this color: the contrast is 4.58 at least.
+    pub fn text_on_it(&self) -> &'static str {
+        // Where the contrasts with black and with white are equal.
+        if self.luminance() > 0.179_129 { "#000000" } else { "#ffffff" }
+    }
+
+    /// This color, or one as much darker or lighter as it takes to be read on a background.
+    #[must_use]
+    pub fn readable_on(&self, background: &Self, least: f64) -> Self {
+        let end = Self::parse(background.text_on_it()).unwrap_or(*self);
+        let steps = (0..=50_u8).map(|step| end.mixed(self, f64::from(step) / 50.0));
+        // What is written has whole channels.
+        let mut written = steps.filter_map(|color| Self::parse(&color.hex()));
+        written.find(|color| color.ratio(background) >= least).unwrap_or(end)
     }
 
     /// The difference of the brightness of two colors, from 0 to 255.
@@ -225,7 +246,8 @@ impl Color {
         if self.alpha >= 1.0 { self.hex() } else { self.rgb() }
     }
 
-    pub(crate) fn hex(&self) -> String {
+    /// The color as `#rrggbb`, with two digits more if it is transparent.
+    pub fn hex(&self) -> String {
         let byte = |channel: f64| channel.round().clamp(0.0, 255.0) as u8;
         let plain =
             format!("#{:02x}{:02x}{:02x}", byte(self.red), byte(self.green), byte(self.blue));

@@ -66,10 +66,10 @@ fn address(shop: &Shop, item: &Json) -> String {
     let refers = text(item, "/ref");
     match text(item, "/type") {
         "product" => shop.to(&format!("/products/{refers}")),
-        "collection" => shop.to(&format!("/collections/{refers}")),
+        "collection" | "category" => shop.to(&format!("/collections/{refers}")),
         "policy" => shop.to(&format!("/policies/{refers}")),
         "link" => url(shop, text(item, "/url")),
-        "category" | "catalog" => shop.to("/collections/all"),
+        "catalog" => shop.to("/collections/all"),
         "search" => shop.to("/search"),
         _ => shop.to("/"),
     }
@@ -115,7 +115,12 @@ pub(crate) fn page(shop: &Arc<Shop>, name: &str) -> Option<Value> {
         _ => None,
     };
     let found = of_page.into_iter().chain(&shop.data.texts).find(|text| handle(text) == name)?;
-    Some(Record::new(&PAGE, shop, Arc::new(found.clone())).value())
+    Some(text_page(shop, found))
+}
+
+/// A text as a page.
+pub(crate) fn text_page(shop: &Arc<Shop>, raw: &Json) -> Value {
+    Record::new(&PAGE, shop, Arc::new(raw.clone())).value()
 }
 
 fn page_member(page: &Record, name: &str) -> Option<Value> {

@@ -13,6 +13,9 @@ use crate::shop::Shop;
 pub(crate) static IMAGE: Kind =
     Kind { name: "image", get: image_member, shape: image_shape, text: source };
 
+/// The width and height, in pixels, of an image whose size is not known.
+const SIDE: i64 = 1024;
+
 /// The URL of an image.
 pub(crate) fn source(image: &Record) -> String {
     let url = image.text_at("/url");
@@ -36,10 +39,10 @@ fn image_member(image: &Record, name: &str) -> Option<Value> {
             Some(ratio) => Value::Float(ratio),
             None => Value::Float(1.0),
         },
-        "width" | "height" => image.at(&format!("/{name}")),
-        "id" => match image.at("/id") {
-            Value::Nil => image.at("/media_id"),
-            id => id,
+        // Themes write them into `srcset`, where an empty one makes the whole attribute invalid.
+        "width" | "height" => match image.at(&format!("/{name}")) {
+            Value::Nil => Value::Int(SIDE),
+            known => known,
         },
         _ => return None,
     })
@@ -47,7 +50,7 @@ fn image_member(image: &Record, name: &str) -> Option<Value> {
 
 fn image_shape(image: &Record) -> Json {
     json!({
-        "src": source(image), "alt": image.text_at("/alt"), "id": image.raw.get("media_id"),
+        "src": source(image), "alt": image.text_at("/alt"), "id": image.raw.get("id"),
         "media_type": "image", "position": image.raw.get("position"), "aspect_ratio": 1.0,
         "width": image.raw.get("width"), "height": image.raw.get("height"),
         "preview_image": {"src": source(image), "aspect_ratio": 1.0},
@@ -76,6 +79,13 @@ pub(crate) fn image(shop: &Arc<Shop>, url: &str, alt: &str) -> Value {
     Record::new(&IMAGE, shop, Arc::new(raw)).value()
 }
 
+/// The id of a product's image; of one that is hosted elsewhere, its place among the product's.
+pub(crate) fn id_of(product: &Json, place: usize, image: &Json) -> Json {
+    let stored = image.get("media_id").or_else(|| image.get("id")).filter(|id| !id.is_null());
+    let place = place.saturating_add(1);
+    stored.cloned().unwrap_or_else(|| format!("{}-{place}", text(product, "/id")).into())
+}
+
 /// The images of a product.
 pub(crate) fn of_product(product: &Record) -> Vec<Value> {
     let images = crate::data::list(&product.raw, "/images").iter().enumerate();
@@ -87,6 +97,7 @@ pub(crate) fn of_product(product: &Record) -> Vec<Value> {
                 "product_id".to_owned(),
                 product.raw.get("id").cloned().unwrap_or_default(),
             );
+            members.insert("id".to_owned(), id_of(&product.raw, place, image));
             if members.get("alt").and_then(Json::as_str).is_none_or(str::is_empty) {
                 members.insert("alt".to_owned(), text(&product.raw, "/title").into());
             }

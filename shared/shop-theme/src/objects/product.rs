@@ -38,6 +38,13 @@ pub(crate) fn of_page(shop: &Arc<Shop>) -> Value {
     }
 }
 
+/// The variant that sections at `/variants/{id}` are about: where it can be picked up, which is nowhere.
+pub(crate) fn variant_of_path(shop: &Arc<Shop>) -> Value {
+    let Some(id) = shop.data.path.strip_prefix("/variants/") else { return Value::Nil };
+    let raw = Arc::new(json!({"id": id.trim_end_matches('/')}));
+    Record::new(&VARIANT, shop, raw).value()
+}
+
 /// A product of an answer that others have, too.
 pub(crate) fn shared(shop: &Arc<Shop>, raw: Arc<Json>) -> Value {
     Record::new(&PRODUCT, shop, raw).value()
@@ -104,6 +111,8 @@ fn member(product: &Record, name: &str) -> Option<Value> {
         "first_available_variant" => first_available(product),
         "selected_variant" => selected(product),
         "selected_or_first_available_variant" => match selected(product) {
+            // Chosen values that no variant has: there is none to sell.
+            Value::Nil if chosen_by_values(product).is_some() => Value::Nil,
             Value::Nil => match first_available(product) {
                 Value::Nil => variants(product).into_iter().next().unwrap_or_default(),
                 available => available,
@@ -181,9 +190,31 @@ fn chosen_by_values(product: &Record) -> Option<Vec<String>> {
         let values = list(option, "/values").iter().enumerate();
         let is_asked = |index: usize| asked.contains(&&*value_id(product, (place, index)));
         let mut found = values.filter(|(index, _)| is_asked(*index));
-        found.next().and_then(|(_, name)| name.as_str()).map(str::to_owned)
+        found.next().and_then(|(_, name)| name.as_str())
     });
-    chosen.collect()
+    completed(product, &chosen.collect::<Vec<_>>())
+}
+
+/// The chosen values; where an option has none, as in a list that shows colors alone, those of a variant with the others.
+fn completed(product: &Record, chosen: &[Option<&str>]) -> Option<Vec<String>> {
+    if chosen.iter().all(Option::is_none) {
+        return None;
+    }
+    let owned = |values: Vec<&str>| values.into_iter().map(str::to_owned).collect();
+    if let Some(all) = chosen.iter().copied().collect::<Option<Vec<&str>>>() {
+        return Some(owned(all));
+    }
+    let values = |variant: &Json| -> Vec<String> {
+        let own = list(variant, "/options").iter().filter_map(Json::as_str);
+        own.map(str::to_owned).collect()
+    };
+    let has_them = |variant: &&Json| {
+        let own = values(variant);
+        chosen.iter().zip(&own).all(|(named, own)| named.is_none_or(|named| named == own))
+    };
+    let mut found: Vec<&Json> = list(&product.raw, "/variants").iter().filter(has_them).collect();
+    found.sort_by_key(|variant| variant.get("in_stock") == Some(&Json::Bool(false)));
+    found.first().map(|variant| values(variant))
 }
 
 /// Whether a variant has these values of its options.

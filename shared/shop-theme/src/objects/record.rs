@@ -78,6 +78,11 @@ impl Object for Record {
         self.shaped().get(name).map(plain)
     }
 
+    /// A cart without lines is `empty`.
+    fn is_empty(&self) -> bool {
+        self.kind.name == "cart" && crate::data::list(&self.raw, "/items").is_empty()
+    }
+
     /// A resource that settings name is its handle where a text is wanted: `collections[settings.list]`.
     fn as_value(&self) -> Option<Value> {
         let is_named = matches!(self.kind.name, "product" | "collection" | "linklist" | "page");

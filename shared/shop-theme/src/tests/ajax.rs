@@ -2,8 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{plate, shop};
-use crate::{cart_json, product_json};
+use super::{patient, plate, shop, theme};
+use crate::{Listing, Page, cart_json, product_json, render};
 
 #[test]
 fn a_cart_has_the_members_that_scripts_read() {
@@ -73,4 +73,14 @@ fn amounts_are_in_hundredths_in_every_currency() {
     let product =
         json!({"handle": "a", "price": {"amount": 500, "currency": "JPY"}, "variants": []});
     assert_eq!(product_json(&product, &data)["price"], 50_000);
+    // The bounds of a filter as well.
+    let template = [(
+        "templates/collection.liquid",
+        "{% for filter in collection.filters %}{{ filter.min_value.value }} {{ filter.max_value.value }} {{ filter.range_max }}{% endfor %}",
+    )];
+    let filters = json!([{"param_name": "filter.v.price", "type": "price_range", "min": 100, "range_max": 500}]);
+    let listing = Listing { collection: json!({"handle": "all"}), filters, ..Listing::default() };
+    let page = Page::Collection(Box::new(listing));
+    let html = render(&theme("", &template), page, &data, patient()).unwrap().html;
+    assert_eq!(html, "10000  50000");
 }

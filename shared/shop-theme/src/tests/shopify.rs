@@ -199,6 +199,72 @@ fn an_option_knows_its_values_and_the_chosen_variant() {
 }
 
 #[test]
+fn options_without_a_variant_select_none() {
+    let template =
+        [("templates/product.liquid", "[{{ product.selected_or_first_available_variant.id }}]")];
+    let shown = |values: &str| {
+        let query = vec![("option_values".to_owned(), values.to_owned())];
+        let mut raw = cup("cup");
+        raw["variants"].as_array_mut().unwrap().pop();
+        let data = crate::Data { query, ..shop() };
+        render(&theme("", &template), Page::Product(Box::new(raw)), &data, patient()).unwrap().html
+    };
+    // Red and L, which is no variant; Red and S, which is one; ids of before, which say nothing.
+    assert_eq!(shown("prd_cup-0-1,prd_cup-1-1"), "[]");
+    assert_eq!(shown("prd_cup-0-1,prd_cup-1-0"), "[var_cup3]");
+    assert_eq!(shown("old,ids"), "[var_cup1]");
+    // A list shows one option alone: the first variant to be had with its value.
+    assert_eq!(shown("prd_cup-0-1"), "[var_cup3]");
+    assert_eq!(shown("prd_cup-1-1"), "[var_cup2]");
+}
+
+#[test]
+fn a_variant_names_its_medium_among_the_products() {
+    let template = [(
+        "templates/product.liquid",
+        "{% assign variant = product.selected_or_first_available_variant %}{{ variant.featured_media.id }} \
+        {{ product.media[1].id }} {{ variant | json }}",
+    )];
+    let mut raw = cup("cup");
+    raw["images"][0]["media_id"] = json!("med_1");
+    let html = render(&theme("", &template), Page::Product(Box::new(raw)), &shop(), patient())
+        .unwrap()
+        .html;
+    let (ids, variant) = html.split_once('{').unwrap();
+    assert_eq!(ids, "med_1 prd_cup-2 ");
+    let variant: serde_json::Value = serde_json::from_str(&format!("{{{variant}")).unwrap();
+    assert_eq!(variant["featured_media"]["id"], "med_1");
+    assert_eq!(variant["featured_image"]["position"], 1);
+}
+
+#[test]
+fn an_image_of_unknown_size_is_valid_in_a_set_of_sources() {
+    let template = [(
+        "templates/product.liquid",
+        "{{ product.featured_image.width }}w {{ product.featured_image | image_url: width: 90 | image_tag: alt: '' }}",
+    )];
+    let page = Page::Product(Box::new(cup("cup")));
+    let html = render(&theme("", &template), page, &shop(), patient()).unwrap().html;
+    assert_eq!(html, "1024w <img src=\"/media/cup.png\" alt=\"\">");
+}
+
+#[test]
+fn a_cart_without_lines_is_empty_and_lines_know_their_places() {
+    let template = [(
+        "templates/cart.liquid",
+        "{% if cart == empty %}empty{% endif %}{% for item in cart.items %}{{ item.index | plus: 1 }}{% endfor %}",
+    )];
+    let shown = |data: &crate::Data| {
+        render(&theme("", &template), Page::Cart, data, patient()).unwrap().html
+    };
+    let mut two = shop();
+    let line = two.cart["lines"][0].clone();
+    two.cart["lines"].as_array_mut().unwrap().push(line);
+    assert_eq!(shown(&two), "12");
+    assert_eq!(shown(&crate::Data { cart: json!(null), ..shop() }), "empty");
+}
+
+#[test]
 fn a_page_of_a_collection_keeps_its_query() {
     let template = [(
         "templates/collection.liquid",

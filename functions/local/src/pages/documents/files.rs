@@ -59,6 +59,8 @@ pub(super) const IMAGES: &[(&str, &str, &[u8])] = images! {
     "list.svg": "image/svg+xml", "drill.png": "image/png", "reference.png": "image/png",
     "front-door.png": "image/png", "consent.png": "image/png",
     "consent-telephone.png": "image/png", "example-app.png": "image/png",
+    "shop-home.webp": "image/webp", "shop-collection.webp": "image/webp", "shop-product.webp": "image/webp",
+    "shop-checkout.webp": "image/webp", "shop-thank-you.webp": "image/webp",
 };
 
 /// All documents.
