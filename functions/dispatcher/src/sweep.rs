@@ -130,6 +130,7 @@ pub async fn sweep(services: &Services) -> SweepReport {
             changed.extend(tally.changed);
         }
     }
+    changed.index(services).await;
     changed.rebuild(services).await;
     report
 }
