@@ -4,10 +4,16 @@ mod accounts;
 mod attacks;
 mod carts;
 mod checkout;
+mod costs;
 mod hosts;
 mod pages;
 
+use std::time::Duration;
+
 use support::{Browser, Market};
+
+/// The stream takes a moment, on a busy machine a long one.
+const SOON: Duration = Duration::from_secs(30);
 
 /// A shop, and a browser at it.
 async fn shop() -> (Market, Browser) {

@@ -32,6 +32,7 @@ mod visit;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use gateway::app::App;
 
@@ -50,6 +51,7 @@ pub fn router(app: App) -> Router {
 pub fn router_over(app: App, api: Router) -> Router {
     let scheme = if app.config.base_url.starts_with("http:") { "http" } else { "https" };
     let api = Api::new(api);
+    let timed = from_fn_with_state(app.clone(), gateway::routes::timed);
     let shops = Arc::new(Shops {
         app,
         api,
@@ -71,5 +73,6 @@ pub fn router_over(app: App, api: Router) -> Router {
         .route("/sitemap.xml", get(seo::sitemap))
         .route("/localization", post(pages::localize))
         .fallback(get(pages::show))
+        .layer(timed)
         .with_state(shops)
 }

@@ -13,3 +13,4 @@ pub(crate) mod product;
 pub(crate) mod record;
 pub(crate) mod request;
 pub(crate) mod store;
+pub(crate) mod swatch;
