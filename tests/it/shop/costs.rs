@@ -61,6 +61,7 @@ async fn each_page_of_a_shop_has_a_fixed_read_cost() {
         page.text.contains("Bell (2)").then_some(())
     })
     .await;
+    let shopper = Shopper::register(&market.gateway, &market.store).await;
     market.gateway.app().clock.stop();
     let mut found = vec![
         row(&market, "home", "/").await,
@@ -93,7 +94,6 @@ async fn each_page_of_a_shop_has_a_fixed_read_cost() {
     found.push(("order placed", cost(&placed), cost(&placed)));
     let order = placed.header("location").to_owned();
     found.push(own(&market, &mut browser, "order", &order).await);
-    let shopper = Shopper::register(&market.gateway, &market.store).await;
     let mut browser = market.browser();
     let form = [("customer[email]", &*shopper.email), ("customer[password]", PASSWORD)];
     browser.submit("/account/login", &form).await.expect(200);
