@@ -4,12 +4,15 @@ mod accounts;
 mod attacks;
 mod carts;
 mod checkout;
+mod costs;
 mod hostile;
 mod hosts;
 mod pages;
 mod password;
 mod privacy;
 mod themed_accounts;
+
+use std::time::Duration;
 
 use support::clock::STORE_CACHE;
 use support::{Browser, Market, Value, json};
@@ -32,6 +35,9 @@ async fn publish(market: &Market, slug: &str) {
     act("publish", json!({"draft_version": 1})).await.expect(201);
     market.gateway.advance(STORE_CACHE);
 }
+
+/// The stream takes a moment, on a busy machine a long one.
+const SOON: Duration = Duration::from_secs(30);
 
 /// A shop, and a browser at it.
 async fn shop() -> (Market, Browser) {

@@ -6,6 +6,7 @@ mod checkout;
 mod conditional_requests;
 mod costs;
 mod customers;
+mod facets;
 mod filter_costs;
 mod lists;
 mod page;

@@ -25,6 +25,7 @@ mod cart_mails;
 mod category_drains;
 mod create;
 mod delivery_batches;
+mod facets;
 mod jobs;
 mod order_mails;
 mod outcome;
@@ -36,10 +37,12 @@ mod sweep;
 use std::collections::HashMap;
 
 use aws_lambda_events::event::dynamodb::{Event as StreamEvent, EventRecord};
+use catalogue::facets::FacetWalk;
 use catalogue::inventory::Level;
-use catalogue::product;
+use catalogue::product::{self, ProductSummary};
 use core_types::event::EventGroup;
-use core_types::id::MailId;
+use core_types::id::{MailId, ProductId, StoreId};
+use core_types::key;
 use core_types::mail;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
@@ -50,6 +53,7 @@ use services::Services;
 use table::item;
 use table::item::{Item, Key};
 
+use facets::ChangedFacets;
 use outcome::GroupOutcome;
 use related_products::ChangedProducts;
 
@@ -122,13 +126,18 @@ enum StreamWork {
     Mail(MailId),
     /// Stock that ran out or is available again.
     Stock(Box<Level>),
+    /// A product whose summary was written or deleted.
+    Product(StoreId, ProductId),
+    /// The next step of a walk over a store's products.
+    Walk(StoreId),
 }
 
-/// Handles a batch of the table's stream. New events are published, new mails are queued, and product
-/// summaries are updated when stock runs out or is available again. Then the related products of stores
+/// Handles a batch of the table's stream. New events are published, new mails are queued, product summaries are updated
+/// when stock runs out or is available again, and facet indexes follow the products. Then the related products of stores
 /// with changed products are rebuilt.
 pub async fn handle_stream(services: &Services, event: StreamEvent) -> BatchResponse {
     let (mut groups, mut mails, mut levels) = (Vec::new(), Vec::new(), Vec::new());
+    let mut facets = ChangedFacets::default();
     let mut failed = Vec::new();
     let mut sequences: HashMap<Key, String> = HashMap::new();
     for record in event.records {
@@ -140,6 +149,10 @@ pub async fn handle_stream(services: &Services, event: StreamEvent) -> BatchResp
             }
             Ok(Some(StreamWork::Mail(id))) => mails.push((id, sequence)),
             Ok(Some(StreamWork::Stock(level))) => levels.push((*level, sequence)),
+            Ok(Some(StreamWork::Product(store, product))) => {
+                facets.note(store, product, sequence);
+            }
+            Ok(Some(StreamWork::Walk(store))) => facets.walk(store, sequence),
             Ok(None) => {}
             // The sweep finds it by its due mark, and gives it up.
             Err(problem) if problem.is_permanent() => {
@@ -151,14 +164,18 @@ pub async fn handle_stream(services: &Services, event: StreamEvent) -> BatchResp
             Err(problem) => failed.push((sequence, problem)),
         }
     }
-    let (published, queued, restocked) = tokio::join!(
+    let (published, queued, restocked, indexed) = tokio::join!(
         publish_groups(services, groups),
         queue_mails(services, mails),
-        restock(services, levels)
+        restock(services, levels),
+        facets.apply(services),
     );
     // A permanent failure is not repeated: all records behind it would wait.
-    let (permanent, transient): (Vec<_>, Vec<_>) =
-        queued.into_iter().chain(restocked).partition(|(_, problem)| problem.is_permanent());
+    let (permanent, transient): (Vec<_>, Vec<_>) = queued
+        .into_iter()
+        .chain(restocked)
+        .chain(indexed)
+        .partition(|(_, problem)| problem.is_permanent());
     for (sequence, problem) in permanent {
         tracing::error!(
             cause = %problem, sequence,
@@ -191,8 +208,19 @@ pub async fn handle_stream(services: &Services, event: StreamEvent) -> BatchResp
 
 /// Classifies a record; none when nothing needs to be done for it.
 fn stream_work(services: &Services, record: EventRecord) -> Result<Option<StreamWork>, Problem> {
+    if record.event_name == "REMOVE" {
+        let head = serde_dynamo::from_item(record.change.old_image);
+        return Ok(head.ok().and_then(|head: ItemHead| head.product()));
+    }
     let image = record.change.new_image;
     let Ok(head) = serde_dynamo::from_item::<_, ItemHead>(image.clone()) else { return Ok(None) };
+    if let Some(product) = head.product() {
+        return Ok(Some(product));
+    }
+    if head.entity == FacetWalk::KIND {
+        let walk: FacetWalk = item::parse(image.into())?;
+        return Ok(Some(StreamWork::Walk(walk.store_id)));
+    }
     if head.entity == Level::KIND {
         let level: Level = item::parse(image.into())?;
         let before = item::parse(record.change.old_image.into()).ok();
@@ -267,10 +295,20 @@ fn crosses_zero(before: Option<&Level>, level: &Level) -> bool {
     before.is_some_and(|before| before.available > 0) != (level.available > 0)
 }
 
-/// The attribute that every item of the table has.
+/// Attributes that every item of the table has.
 #[derive(Deserialize)]
 struct ItemHead {
     entity: String,
+    #[serde(rename = "PK")]
+    partition: String,
+}
+
+impl ItemHead {
+    /// The product of a summary.
+    fn product(&self) -> Option<StreamWork> {
+        let named = (self.entity == ProductSummary::KIND).then(|| key::summary_of(&self.partition));
+        named.flatten().map(|(store, product)| StreamWork::Product(store, product))
+    }
 }
 
 #[cfg(test)]

@@ -49,6 +49,15 @@ impl ChangedProducts {
         }
     }
 
+    /// Updates the facet indexes of the stores concerned, as the stream does for changes that it brings.
+    pub(crate) async fn index(&self, services: &Services) {
+        for (store, products) in &self.0 {
+            if let Err(problem) = catalogue::facets::refresh(services, store, products).await {
+                tracing::warn!(cause = %problem, store = store.as_str(), "facet index not updated");
+            }
+        }
+    }
+
     /// Rebuilds the items of the stores concerned, each once.
     pub(crate) async fn rebuild(self, services: &Services) {
         let rebuild = |(store, products): (StoreId, BTreeSet<ProductId>)| async move {

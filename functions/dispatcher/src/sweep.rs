@@ -134,6 +134,7 @@ pub async fn sweep(services: &Services) -> SweepReport {
     let batches = sweep_batches(services).await;
     report.deliveries = report.deliveries.saturating_add(batches.done);
     report.failures = report.failures.saturating_add(batches.failed);
+    changed.index(services).await;
     changed.rebuild(services).await;
     report
 }

@@ -131,7 +131,9 @@ impl Api {
         let Some(request) = call.into_request() else {
             return StatusCode::BAD_REQUEST.into_response();
         };
-        self.router.clone().oneshot(request).await.into_response()
+        let mut response = self.router.clone().oneshot(request).await.into_response();
+        gateway::routes::count_part(&mut response);
+        response
     }
 
     /// Sends a call.

@@ -37,6 +37,7 @@ mod words;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use gateway::app::App;
 
@@ -55,6 +56,7 @@ pub fn router(app: App) -> Router {
 pub fn router_over(app: App, api: Router) -> Router {
     let scheme = if app.config.base_url.starts_with("http:") { "http" } else { "https" };
     let api = Api::new(api);
+    let timed = from_fn_with_state(app.clone(), gateway::routes::timed);
     let shops = Arc::new(Shops {
         app,
         api,
@@ -77,5 +79,6 @@ pub fn router_over(app: App, api: Router) -> Router {
         .route("/sitemap.xml", get(seo::sitemap))
         .route("/localization", post(pages::localize))
         .fallback(get(pages::show))
+        .layer(timed)
         .with_state(shops)
 }

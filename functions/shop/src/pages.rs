@@ -99,7 +99,11 @@ async fn page(visit: &Visit, query: &Fields) -> Result<Shown, Fault> {
         let (status, html) = plain::page(visit, &wanted).await?;
         return Ok(Shown::Html(status, html));
     };
-    let (page, carts) = tokio::join!(wanted.load(visit, query), data::of_visitor(visit));
+    let (page, carts, ()) = tokio::join!(
+        wanted.load(visit, query, Some(&theme)),
+        data::of_visitor(visit),
+        data::prefetch(visit),
+    );
     let page = page?;
     let status =
         if matches!(page, Page::NotFound) { StatusCode::NOT_FOUND } else { StatusCode::OK };
@@ -193,7 +197,8 @@ pub(crate) async fn sections(
 ) -> Option<Map<String, Value>> {
     let (path, query) = at.split_once('?').unwrap_or((at, ""));
     let theme = theme::of(visit).await.ok()??;
-    let page = Wanted::of(path).load(visit, &Fields::of_query(query.as_bytes())).await.ok()?;
+    let query = Fields::of_query(query.as_bytes());
+    let page = Wanted::of(path).load(visit, &query, Some(&theme)).await.ok()?;
     let data = data::load(visit, &theme, &page, carts).await.ok()?;
     blocking(move || shop_theme::sections(&theme, page, &data, &ids, Limits::default())).await.ok()
 }

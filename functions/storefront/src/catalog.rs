@@ -1,10 +1,13 @@
 //! The public catalogue: products, categories and collections.
 
+mod faceted;
+mod filters;
 mod groups;
 mod input;
 mod page;
 mod related;
 mod source;
+mod values;
 mod view;
 
 use axum::extract::State;
@@ -20,11 +23,15 @@ use primitives::problem::Problem;
 use serde_json::Value;
 
 use crate::viewer::Viewer;
+use faceted::FacetedList;
 use input::ListQuery;
 use page::ProductPage;
 use source::ProductList;
 use view::{ProductDetail, StorefrontProductSummary};
 
+pub use faceted::Selection;
+pub(crate) use filters::get as get_filters;
+pub use filters::{FilteredProducts, filtered_products};
 pub(crate) use groups::{get_category, get_collection, list_categories, list_collections};
 
 /// The visible products of these ids, as a list has them: one read for a hundred. What is no product's id is left out.
@@ -48,7 +55,8 @@ pub async fn products_by_id(app: &App, store: &Store, ids: &[&str]) -> Result<Ve
 ///
 /// # Errors
 /// `storefront_not_found`; `not_found` for an unknown category or collection; `validation_failed`;
-/// `invalid_cursor`.
+/// `invalid_cursor`; `too_many_products` for `vendor`, `product_type` or `options` in a store of more than 10,000
+/// products.
 pub(crate) async fn list(
     caller: Viewer,
     State(app): State<App>,
@@ -57,8 +65,13 @@ pub(crate) async fn list(
 ) -> Result<Page<StorefrontProductSummary>, Problem> {
     let store = caller.store();
     let start = paging.start();
-    let source = ProductList::open(&app, store, &input, start.as_ref()).await?;
-    let found = source.page(&app, paging.limit(), start).await?;
+    let found = if input.needs_facets() {
+        let list = FacetedList::open(&app, store, &Selection::from(&input)).await?;
+        list.page(&app, paging.limit(), start.as_ref()).await?
+    } else {
+        let source = ProductList::open(&app, store, &input, start.as_ref()).await?;
+        source.page(&app, paging.limit(), start).await?
+    };
     let to_response = |summary: ProductSummary| {
         StorefrontProductSummary::of(summary, store, &app.config.base_url)
     };

@@ -23,7 +23,7 @@ mod theme;
 mod viewer;
 mod wishlist;
 
-pub use catalog::products_by_id;
+pub use catalog::{FilteredProducts, Selection, filtered_products, products_by_id};
 use gateway::budget::Cost;
 use gateway::routes::Routes;
 
@@ -43,6 +43,11 @@ pub fn routes() -> Routes {
         .get_cached("/v1/storefront/{subdomain}", Cost::READ, pages::get_store)
         .get_cached("/v1/storefront/{subdomain}/products", Cost::List, catalog::list)
         .get_cached("/v1/storefront/{subdomain}/products/{handle}", Cost::READ, catalog::get)
+        .get_cached(
+            "/v1/storefront/{subdomain}/product-filters",
+            Cost::SEARCH,
+            catalog::get_filters,
+        )
         .get_cached("/v1/storefront/{subdomain}/categories", Cost::List, catalog::list_categories)
         .get_cached(
             "/v1/storefront/{subdomain}/categories/{handle}",

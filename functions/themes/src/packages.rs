@@ -1,5 +1,7 @@
 //! Packages: uploaded and listed by the merchant who owns the theme, with their own session.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use callers::Merchant;
 use core_types::id::{MerchantId, ThemePackageId};
@@ -17,10 +19,11 @@ use replies::ResourceReply;
 use schemars::JsonSchema;
 use serde::Serialize;
 use services::Services;
+use shop_theme::FindingCode;
 use table::item::Index;
 use table::retry;
 use themes::contents::Contents;
-use themes::file::FileRef;
+use themes::file::{File, FileRef};
 use themes::finding::Finding;
 use themes::manifest::Manifest;
 use themes::package::{self, Package};
@@ -78,7 +81,8 @@ pub async fn upload(
     Archive(zip): Archive,
     Query(query): Query<UploadQuery>,
 ) -> Result<Either<Created<UploadedPackage>, Json<ValidatedPackage>>, Problem> {
-    let reading = package::read(&zip);
+    let reading = tokio::task::spawn_blocking(move || (package::read_with(&zip, check), zip));
+    let (reading, zip) = reading.await.map_err(Problem::internal)?;
     let findings = reading.findings;
     let Some(mut package) = reading.package else {
         let findings = serde_json::to_value(&findings).map_err(Problem::internal)?;
@@ -94,7 +98,7 @@ pub async fn upload(
         outcome => outcome?,
     };
     if query.dry_run.0.0 {
-        let files = package.files.iter().map(themes::file::File::reference).collect();
+        let files = package.files.iter().map(File::reference).collect();
         let manifest = package.manifest;
         let validated = ValidatedPackage { dry_run: true, manifest, findings, files };
         return Ok(Either::Right(Json::new(&validated)));
@@ -111,6 +115,27 @@ pub async fn upload(
         outcome => outcome,
     };
     stored.map(Either::Left)
+}
+
+/// What the files of a theme ask for in vain.
+fn check(files: &[File]) -> Vec<Finding> {
+    let read = files.iter().filter(|file| shop_theme::Theme::reads(&file.path)).map(|file| {
+        let sha256 = file.sha256.to_string().into();
+        (file.path.clone(), shop_theme::File { sha256, bytes: file.bytes.clone() })
+    });
+    let theme = shop_theme::Theme { files: Arc::new(read.collect()), ..Default::default() };
+    let finding = |found: shop_theme::Finding| {
+        let code = match found.code {
+            FindingCode::UnknownTag => themes::finding::Code::TagUnknown,
+            FindingCode::UnknownFilter => themes::finding::Code::FilterUnknown,
+            FindingCode::MissingFile => themes::finding::Code::FileMissing,
+            // JSON was validated as such.
+            _ if found.path.strip_suffix(".json").is_some() => return None,
+            _ => themes::finding::Code::LiquidInvalid,
+        };
+        Some(Finding::new(code, &found.path, found.message))
+    };
+    shop_theme::check(&theme).into_iter().filter_map(finding).collect()
 }
 
 /// Ensures that the package's version is new. Returns its theme, if there is one.

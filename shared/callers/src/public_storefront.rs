@@ -58,6 +58,9 @@ const TOKENS: [(&str, &str); 2] =
 /// A caller with the token of an order or a cart is identified by that: an idempotent response never goes to
 /// somebody with another token. A value too short for a token is ignored, and its sender is a
 /// guest.
+///
+/// Networks may have many shoppers, as that of a carrier does. So whoever holds a cart or an order acts on it with a
+/// budget beside the network's ([`budget_of`]).
 pub fn anonymous_at(store: &StoreId, inbound: &Inbound) -> Identity {
     let anonymous = Identity::anonymous(inbound);
     let presented = |(kind, header): &(&str, &str)| {
@@ -65,12 +68,46 @@ pub fn anonymous_at(store: &StoreId, inbound: &Inbound) -> Identity {
         Some(format!("{kind}:{}", crypto::seal::digest(token)))
     };
     let token = TOKENS.iter().find_map(presented);
+    let network = format!("{store}#{}", inbound.client_prefix());
     Identity {
         guest: anonymous.guest.filter(|_| token.is_none()),
+        subject: budget_of(&network, inbound.row.path, token.as_deref()),
         principal: token.unwrap_or(anonymous.principal),
         store: Some(store.to_string()),
-        subject: format!("{store}#{}", inbound.client_prefix()),
         tier: Tier::Public,
         scopes: None,
+    }
+}
+
+/// Parts of the paths that act on a cart or an order, whose handlers verify the token.
+const HELD: [&str; 3] = ["/carts/{id}", "/orders/{id}", "/payments/{provider}/"];
+
+/// The budget of an anonymous request: the network's; with a token, for what it opens, one of sixteen beside it. A
+/// network has no more than these seventeen, however many tokens it collects or makes up.
+fn budget_of(network: &str, path: &str, token: Option<&str>) -> String {
+    let is_held = HELD.iter().any(|part| path.contains(part));
+    match token.filter(|_| is_held).and_then(|digest| digest.chars().next_back()) {
+        Some(digit) => format!("{network}#{digit}"),
+        None => network.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn tokens_of_a_network_share_sixteen_budgets() {
+        let cart = "/v1/storefront/{subdomain}/carts/{id}/lines";
+        let budget = |path: &str, token: &str| {
+            budget_of("sto_1#10.0.0.0/24", path, Some(&crypto::seal::digest(token)))
+        };
+        let found: BTreeSet<String> =
+            (0..1_000).map(|number: u32| budget(cart, &number.to_string())).collect();
+        assert_eq!(found.len(), 16);
+        assert_eq!(budget("/v1/storefront/{subdomain}/products", "a"), "sto_1#10.0.0.0/24");
+        assert_eq!(budget_of("sto_1#10.0.0.0/24", cart, None), "sto_1#10.0.0.0/24");
     }
 }

@@ -3,6 +3,7 @@
 //! - A [`product`] and its variants, in [`collection`]s and a [`category`], with [`related_products`].
 //! - [`inventory`]: the stock of each variant at each [`location`].
 //! - [`search`]: the index that finds products; [`words`]: normalized text for search and sorting.
+//! - [`facets`]: the index by which lists are filtered, and the products of each value counted.
 //! - Pages: [`navigation`], [`policy`], [`media`] over [`blob`]s.
 //! - [`workflows`]: writes of products and of stock.
 //! - Content from customers: [`review`], [`form`], [`wishlist`].
@@ -10,6 +11,7 @@
 pub mod blob;
 pub mod category;
 pub mod collection;
+pub mod facets;
 pub mod form;
 pub mod inventory;
 pub mod location;

@@ -34,12 +34,40 @@ primitives::string_enum! {
     }
 }
 
+/// The texts of a product that its words are from.
+#[derive(Debug, Clone, Copy)]
+pub struct Searchable<'a> {
+    /// The title.
+    pub title: &'a str,
+    /// The vendor.
+    pub vendor: Option<&'a str>,
+    /// The product type.
+    pub product_type: Option<&'a str>,
+    /// The tags.
+    pub tags: &'a [String],
+    /// The folded words of its SKUs.
+    pub sku_words: &'a [String],
+}
+
+impl<'a> From<&'a ProductSummary> for Searchable<'a> {
+    fn from(summary: &'a ProductSummary) -> Self {
+        Self {
+            title: &summary.title,
+            vendor: summary.vendor.as_deref(),
+            product_type: summary.product_type.as_deref(),
+            tags: &summary.tags,
+            sku_words: &summary.sku_words,
+        }
+    }
+}
+
 /// The words of a product, each with its best rank.
-pub fn tokens(summary: &ProductSummary) -> BTreeMap<String, Rank> {
-    let title = index_words(&summary.title).into_iter().map(|word| (word, Rank::Title));
-    let texts = [summary.vendor.as_deref(), summary.product_type.as_deref()].into_iter().flatten();
-    let texts = texts.chain(summary.tags.iter().map(String::as_str)).flat_map(index_words);
-    let others = summary.sku_words.iter().cloned().chain(texts).map(|word| (word, Rank::Other));
+pub fn tokens<'a>(product: impl Into<Searchable<'a>>) -> BTreeMap<String, Rank> {
+    let Searchable { title, vendor, product_type, tags, sku_words } = product.into();
+    let title = index_words(title).into_iter().map(|word| (word, Rank::Title));
+    let texts = [vendor, product_type].into_iter().flatten();
+    let texts = texts.chain(tags.iter().map(String::as_str)).flat_map(index_words);
+    let others = sku_words.iter().cloned().chain(texts).map(|word| (word, Rank::Other));
     let mut tokens = BTreeMap::new();
     for (word, rank) in title.chain(others) {
         if tokens.len() >= MAX_TOKENS {
@@ -94,8 +122,24 @@ pub fn rows(summary: &ProductSummary) -> BTreeSet<Token> {
 }
 
 /// Whether a product has all terms of a query.
-pub fn matches(summary: &ProductSummary, query: &[Term]) -> bool {
-    query.is_empty() || have(&tokens(summary), query)
+pub fn matches<'a>(product: impl Into<Searchable<'a>>, query: &[Term]) -> bool {
+    query.is_empty() || have(&tokens(product), query)
+}
+
+/// The rank of a product with these words among the results of a query: that of its title, if that has all terms; none
+/// for a product that is no result.
+pub fn rank(own: &BTreeMap<String, Rank>, query: &[Term]) -> Option<Rank> {
+    let in_title = |beginning: &str| {
+        let found = own.range::<str, _>((Bound::Included(beginning), Bound::Unbounded));
+        found
+            .take_while(|(word, _)| word.starts_with(beginning))
+            .any(|(_, rank)| *rank == Rank::Title)
+    };
+    if !have(own, query) {
+        return None;
+    }
+    let is_title = query.iter().all(|term| term.is_met(in_title));
+    Some(if is_title { Rank::Title } else { Rank::Other })
 }
 
 /// Whether the words in `own` meet all terms of a query.

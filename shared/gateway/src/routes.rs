@@ -28,7 +28,7 @@ use crate::row::Claiming;
 use primitives::problem::{Code, Problem};
 use primitives::size::LARGE_BODY_LIMIT;
 
-pub use edge::{RequestSummary, Unreadable, hand_on};
+pub use edge::{RequestSummary, Unreadable, count_part, hand_on, timed};
 use endpoint::Endpoint;
 use existence::ExistenceChecks;
 

@@ -201,6 +201,7 @@ catalogue! {
     CartConverted = 409 "cart_converted" "The cart has become an order: `order_id` names it.";
     CartExists = 409 "cart_exists" "The customer has a cart at this store: `cart_id` names it.";
     PriceChanged = 409 "price_changed" "The total differs from the expected total.";
+    TooManyProducts = 409 "too_many_products" "The store has too many products to filter them by options or to count them.";
     StoreNotReady = 409 "store_not_ready" "The store is not ready to sell: `missing` lists the requirements.";
     StoreNotAcceptingOrders = 409 "store_not_accepting_orders" "The store is not accepting orders.";
     NothingToFulfill = 409 "nothing_to_fulfill" "The order has nothing left to fulfil.";

@@ -7,11 +7,17 @@ use crate::limits::{Finding, FindingCode};
 use crate::source;
 use crate::theme::Theme;
 
+/// The most findings of a theme.
+const MOST: usize = 500;
+
 /// Names what the files of a theme ask for and do not get: invalid files, unknown tags and filters, snippets,
-/// sections and groups that do not exist. Names that a template computes are not seen.
+/// sections and groups that do not exist, five hundred at most. Names that a template computes are not seen.
 pub fn check(theme: &Theme) -> Vec<Finding> {
     let mut found = BTreeSet::new();
     for (path, file) in theme.files.iter() {
+        if found.len() >= MOST {
+            break;
+        }
         match path.rsplit('.').next() {
             Some("json") => {
                 let read = source::json(theme, path);
@@ -25,7 +31,7 @@ pub fn check(theme: &Theme) -> Vec<Finding> {
             _ => {}
         }
     }
-    found.into_iter().collect()
+    found.into_iter().take(MOST).collect()
 }
 
 fn check_template(theme: &Theme, path: &str, found: &mut BTreeSet<Finding>) {
@@ -50,7 +56,7 @@ const RAW: [&str; 6] = ["raw", "comment", "doc", "schema", "stylesheet", "javasc
 /// Checks the filters and literal names in the tags and outputs of a text.
 fn check_markup(theme: &Theme, path: &str, text: &str, found: &mut BTreeSet<Finding>) {
     let mut rest = text;
-    while let Some(at) = rest.find("{{").into_iter().chain(rest.find("{%")).min() {
+    while let Some(at) = opening(rest).filter(|_| found.len() < MOST) {
         let behind = rest.get(at.saturating_add(2)..).unwrap_or_default();
         let is_tag = rest.get(at..).is_some_and(|opening| opening.starts_with("{%"));
         let Some((inner, after)) = behind.split_once(if is_tag { "%}" } else { "}}" }) else {
@@ -64,15 +70,27 @@ fn check_markup(theme: &Theme, path: &str, text: &str, found: &mut BTreeSet<Find
             rest = rest.find(&end).and_then(|end| rest.get(end..)).unwrap_or_default();
             continue;
         }
+        let Some(lines) = inner.strip_prefix("liquid").filter(|_| is_tag) else {
+            check_line(theme, path, inner, found);
+            continue;
+        };
         // A `liquid` tag has a tag in each line.
         let mut is_comment = false;
-        for line in inner.strip_prefix("liquid").unwrap_or(inner).lines().map(str::trim) {
+        for line in lines.lines().map(str::trim) {
             is_comment = (is_comment || line == "comment") && line != "endcomment";
             if !is_comment {
                 check_line(theme, path, line, found);
             }
         }
     }
+}
+
+/// Where the next tag or output begins.
+fn opening(text: &str) -> Option<usize> {
+    text.match_indices('{').map(|(at, _)| at).find(|at| {
+        let behind = text.as_bytes().get(at.saturating_add(1));
+        matches!(behind, Some(b'{' | b'%'))
+    })
 }
 
 fn check_line(theme: &Theme, path: &str, line: &str, found: &mut BTreeSet<Finding>) {

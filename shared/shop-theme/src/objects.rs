@@ -14,3 +14,4 @@ pub(crate) mod record;
 pub(crate) mod request;
 pub(crate) mod store;
 pub(crate) mod suggestions;
+pub(crate) mod swatch;

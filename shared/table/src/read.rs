@@ -178,6 +178,12 @@ impl Table {
         items.into_iter().map(T::from_item).collect()
     }
 
+    /// The first item of a query; none if it has none.
+    pub async fn first<T: FromItem>(&self, query: &Query) -> Result<Option<T>, Problem> {
+        let (found, _) = self.query_once(query, 0, None).await?;
+        found.into_iter().next().map(T::from_item).transpose()
+    }
+
     /// The items of the rows of a keys-only index; none for the other indexes.
     async fn named(&self, query: &Query, rows: &[Attributes]) -> Result<Option<Batch>, Problem> {
         if !query.names_only() {

@@ -203,6 +203,14 @@ primitives::string_enum! {
         SettingUnknown = "setting_unknown",
         /// The theme's own content is larger than a draft may be.
         ContentTooLarge = "content_too_large",
+        /// The file is not valid Liquid: what it is on a page is an error message.
+        LiquidInvalid = "liquid_invalid",
+        /// A tag that does not exist; it is left out of the page.
+        TagUnknown = "tag_unknown",
+        /// A filter that does not exist; it passes its input on.
+        FilterUnknown = "filter_unknown",
+        /// A snippet, a section or a group of sections that the theme does not have.
+        FileMissing = "file_missing",
         /// The number of findings that are not listed.
         MoreFindings = "more_findings",
     }
@@ -224,6 +232,10 @@ impl Code {
             | Self::SettingValueReplaced
             | Self::SettingSanitized
             | Self::SettingUnknown
+            | Self::LiquidInvalid
+            | Self::TagUnknown
+            | Self::FilterUnknown
+            | Self::FileMissing
             | Self::MoreFindings => Severity::Warning,
             _ => Severity::Error,
         }

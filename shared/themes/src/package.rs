@@ -42,6 +42,11 @@ pub struct Reading {
 /// Reads a package: at most 4 MiB, 1,000 entries, 32 MiB unpacked, and no entry that grows more than a
 /// hundredfold, whatever its headers declare. All problems are found at once.
 pub fn read(zip: &[u8]) -> Reading {
+    read_with(zip, |_| Vec::new())
+}
+
+/// As [`read`]; `check` finds further problems in the files of a package that is valid.
+pub fn read_with(zip: &[u8], check: impl FnOnce(&[File]) -> Vec<Finding>) -> Reading {
     let mut findings = Findings::default();
     let archive = archive::open(zip, &mut findings);
     let unpacked = archive.unpacked;
@@ -66,6 +71,9 @@ pub fn read(zip: &[u8]) -> Reading {
         let files = files.collect();
         manifest.map(|manifest| Package { manifest, is_manifest_derived, schema, files })
     };
+    if let Some(package) = &package {
+        findings.extend(check(&package.files));
+    }
     let (findings, more) = findings.listed();
     Reading { findings, more, package, unpacked }
 }

@@ -44,6 +44,7 @@ const NO_OBJECTS: &[&str] = &[
     "/v1/orders/{id}/events",
     "/v1/payments/{id}/events",
     "/v1/storefront/{subdomain}/media/{id}",
+    "/v1/storefront/{subdomain}/product-filters",
     "/v1/stores/{id}/mail-usage",
     "/v1/stores/{id}/readiness",
     "/v1/storefront/{subdomain}/theme",

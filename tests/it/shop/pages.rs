@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use support::clock::STORE_CACHE;
-use support::{Browser, Market, Value, json};
+use support::{Browser, Market, Value, eventually, json};
 
 /// A shop with a demo theme, three products, and a collection.
-async fn shop() -> (Market, Browser) {
+pub async fn shop() -> (Market, Browser) {
     let market = Market::open_with(|options| options.shop_port = Some(0)).await;
     for (title, vendor, amount, inventory) in [
         ("Oak bowl", "Acme", 3000, 4),
@@ -44,7 +44,14 @@ fn titles(html: &str) -> Vec<String> {
 #[tokio::test]
 async fn a_list_is_sorted_filtered_and_counted() {
     let (market, mut browser) = shop().await;
-    let page = browser.open("/collections/all?sort_by=price-descending").await.expect(200);
+    // The filters follow the products within a moment.
+    let page = eventually(super::SOON, || async {
+        market.gateway.advance(STORE_CACHE);
+        let path = "/collections/all?sort_by=price-descending";
+        let page = market.browser().open(path).await.expect(200);
+        page.text.contains("Bell (2)").then_some(page)
+    })
+    .await;
     assert_eq!(titles(&page.text), ["Oak bowl", "Ash tray", "Elm bowl"]);
     let page = page.shows("Bell (2)").shows("Acme (1)").shows("In stock (2)");
     assert!(page.header("vary").starts_with("Cookie"));

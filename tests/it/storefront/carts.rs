@@ -122,6 +122,33 @@ async fn a_cart_is_opened_by_its_token_alone() {
     assert_eq!(cart.get().await.expect(200).int("/version"), 1);
 }
 
+/// A carrier's network has more shoppers than points: those who hold a cart go on buying.
+#[tokio::test]
+async fn a_cart_is_bought_from_a_network_without_points() {
+    let market = Market::open().await;
+    let book = market.stock(1_000, 9).await;
+    let held = Held::of_guest(&market, json!({"lines": [line(&book, 1)]})).await;
+    market.gateway.app().clock.stop();
+    let search = format!("/v1/storefront/{}/products?q=book", market.store.subdomain);
+    let mut left = 200;
+    while held.client.get(&search).await.status != 429 {
+        left -= 1;
+        assert!(left > 0, "the network has a budget");
+    }
+    held.client.post(&carts(&market)).json(json!({})).await.expect(429);
+    held.add(json!([line(&book, 1)])).await.expect(200);
+    held.get().await.expect(200);
+    // Nobody else's cart is opened, whatever the token is; and not without end.
+    let path = format!("{}/{}", carts(&market), held.id);
+    let guess = || held.client.get(&path).header(HEADER, &"x".repeat(43));
+    let mut statuses = Vec::new();
+    for _ in 0..100 {
+        statuses.push(guess().await.status);
+    }
+    assert!(statuses.contains(&404) && statuses.ends_with(&[429]), "{statuses:?}");
+    held.client.get(&search).await.expect(429);
+}
+
 #[tokio::test]
 async fn lines_are_added_changed_and_removed() {
     let market = Market::open().await;

@@ -136,3 +136,44 @@ async fn a_package_made_by_the_zip_tool_is_accepted() {
     let taken = upload(&shop.merchant, bytes).await.expect(201);
     assert_eq!(taken.str("/package/version"), "2.0.0");
 }
+
+#[tokio::test]
+async fn unknown_filters_tags_and_missing_files_are_named_at_upload() {
+    let gateway = Gateway::start().await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let mut files = ThemeSource::new(&unique("vain")).files();
+    let mut add = |path: &str, text: String| files.push((path.to_owned(), text.into_bytes()));
+    let wrong = "{{ 'a | b' | shout | upcase }}{% render 'gone' %}{% section 'lost' %}{% blink %}\
+        {% comment %}{{ x | no }}{% endcomment %}{% schema %}{\"name\": \"Wrong\"}{% endschema %}";
+    add("sections/wrong.liquid", wrong.to_owned());
+    add("snippets/broken.liquid", "{% if a %}".to_owned());
+    let uploaded = upload(&merchant, zip(&files)).await.expect(201);
+    let found: Vec<(String, String)> = uploaded
+        .at("/package/findings")
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|finding| finding["severity"] == "warning")
+        .map(|finding| {
+            [&finding["code"], &finding["path"]].map(|text| text.as_str().unwrap().to_owned())
+        })
+        .map(|[code, path]| (code, path))
+        .collect();
+    for (code, path) in [
+        ("filter_unknown", "sections/wrong.liquid"),
+        ("tag_unknown", "sections/wrong.liquid"),
+        ("file_missing", "sections/wrong.liquid"),
+        ("liquid_invalid", "snippets/broken.liquid"),
+    ] {
+        assert!(found.contains(&(code.into(), path.into())), "{code}: {}", uploaded.text);
+    }
+    assert!(!uploaded.text.contains("`no`"), "{}", uploaded.text);
+    // However many there are, some of each are listed.
+    let mut files = ThemeSource::new(&unique("vain")).files();
+    let many: String = (0..2_000).map(|number| format!("{{{{ a | f{number} }}}}")).collect();
+    files.push(("snippets/many.liquid".to_owned(), many.into_bytes()));
+    let uploaded = upload(&merchant, zip(&files)).await.expect(201);
+    let listed = uploaded.at("/package/findings").as_array().unwrap().len();
+    assert!((50..=101).contains(&listed), "{listed}");
+    assert!(uploaded.text.contains("more_findings"));
+}

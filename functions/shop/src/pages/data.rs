@@ -1,10 +1,13 @@
 //! What a page is rendered from. Everything is asked for at once, and only what the theme's settings and the page refer to.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use futures_util::future::join_all;
 use http::Method;
+use identity::storefront::CACHE_TIME;
 use serde_json::{Value, json};
+use services::Services;
 use shop_theme::{Data, Page, Posted, Theme};
 
 use crate::cart::{Cart, lines};
@@ -92,13 +95,9 @@ pub(super) async fn load(
     carts: Data,
 ) -> Result<Data, Fault> {
     let names = shop_theme::references(theme, page);
-    let (store, menus, known, customer) = tokio::join!(
-        visit.get_charged(""),
-        visit.get("/navigation?limit=50"),
-        visit.get(COLLECTIONS),
-        customer(visit),
-    );
-    let (menus, known) = (items(&menus?), items(&known?));
+    let (store, shell, customer) =
+        tokio::join!(visit.get_charged(""), Shell::of(visit), customer(visit));
+    let Shell { menus, collections: known } = (*shell?).clone();
     let is_named = |collection: &&Value| names.collections.contains(text(collection, "handle"));
     let wanted: Vec<Value> = known.iter().filter(is_named).take(MOST).cloned().collect();
     let shows_all =
@@ -133,6 +132,42 @@ pub(super) async fn load(
     let page = data.query.iter().find(|(name, _)| name == "page");
     data.page = page.and_then(|(_, number)| number.parse().ok()).unwrap_or(1);
     Ok(data)
+}
+
+/// Loads what every page has, while the page itself is loaded; [`load`] says what failed.
+pub(super) async fn prefetch(visit: &Visit) {
+    if visit.preview().is_none() {
+        let _ = Shell::of(visit).await;
+    }
+}
+
+/// What every page of a shop has, and a merchant rarely changes.
+#[derive(Debug, Clone)]
+struct Shell {
+    menus: Vec<Value>,
+    collections: Vec<Value>,
+}
+
+impl Shell {
+    /// That of a shop, up to [`CACHE_TIME`] old, as its store is. A preview has its own.
+    ///
+    /// # Errors
+    /// 503.
+    async fn of(visit: &Visit) -> Result<Arc<Self>, Fault> {
+        let (services, now): (&Services, _) = (&visit.shops.app, visit.shops.app.clock.now());
+        let is_shared = visit.preview().is_none();
+        let name = visit.store().id.as_str();
+        if let Some(known) = services.cache.get(name, now).filter(|_| is_shared) {
+            return Ok(known);
+        }
+        let (menus, collections) =
+            tokio::join!(visit.get("/navigation?limit=50"), visit.get("/collections?limit=100"));
+        let shell = Arc::new(Self { menus: items(&menus?), collections: items(&collections?) });
+        if is_shared {
+            services.cache.insert(name, Arc::clone(&shell), now, CACHE_TIME);
+        }
+        Ok(shell)
+    }
 }
 
 /// The signed-in customer; null for anybody else.

@@ -1,134 +1,104 @@
-//! The filters of a list, as themes' forms name them: availability, price, vendor, type and tags, each value with the
-//! number of products that it admits.
+//! The filters of a list, as themes' forms name them: availability, price, options, vendor, type and tags, each value with
+//! the number of products that it admits.
 
-use std::collections::BTreeMap;
-
+use catalogue::facets::{FacetFilter, FacetValue, Facets};
 use primitives::currency::exponent;
 use serde_json::{Value, json};
 
 use crate::form::Fields;
 
 const AVAILABILITY: &str = "filter.v.availability";
+const PRICE: &str = "filter.v.price";
 const FROM: &str = "filter.v.price.gte";
 const TO: &str = "filter.v.price.lte";
-/// Filters by a member of a product: the parameter, the label, the member.
-const BY_MEMBER: [(&str, &str, &str); 3] = [
-    ("filter.p.product_type", "Product type", "product_type"),
-    ("filter.p.vendor", "Vendor", "vendor"),
-    ("filter.p.tag", "Tag", "tags"),
-];
-/// The most values of a filter that are shown.
-const MOST: usize = 50;
+const VENDOR: &str = "filter.p.vendor";
+const TYPE: &str = "filter.p.product_type";
+const TAG: &str = "filter.p.tag";
+/// Before the name of an option, in lower case.
+const OPTION: &str = "filter.v.option.";
+/// The most values of a query that are filters.
+const MOST: usize = 100;
 
-/// Whether a query has a filter.
-pub(super) fn is_active(query: &Fields) -> bool {
-    let members = BY_MEMBER.iter().map(|(name, ..)| *name);
-    [AVAILABILITY, FROM, TO].into_iter().chain(members).any(|name| query.text(name).is_some())
-}
-
-fn chosen<'a>(query: &'a Fields, name: &'a str) -> impl Iterator<Item = &'a str> + 'a {
-    query.all(name).filter(|value| !value.is_empty())
-}
-
-fn values<'a>(product: &'a Value, member: &str) -> Vec<&'a str> {
-    match product.get(member) {
-        Some(Value::String(one)) => vec![one],
-        Some(Value::Array(all)) => all.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
+/// The filters of a page's query. Bounds of the price are in units of the currency there.
+pub(super) fn of_query(query: &Fields, currency: &str) -> FacetFilter {
+    let all = |name: &'static str| {
+        let values = query.all(name).filter(|value| !value.is_empty()).take(MOST);
+        values.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let availability = all(AVAILABILITY);
+    let has = |value: &str| availability.iter().any(|other| other == value);
+    let options = query.pairs().iter().filter_map(|(name, value)| {
+        let option = name.strip_prefix(OPTION).filter(|_| !value.is_empty())?;
+        Some((option.to_owned(), value.clone()))
+    });
+    FacetFilter {
+        in_stock: (has("1") != has("0")).then(|| has("1")),
+        min_price: bound(query, FROM, currency),
+        max_price: bound(query, TO, currency),
+        vendors: all(VENDOR),
+        product_types: all(TYPE),
+        tags: all(TAG),
+        options: options.take(MOST).collect(),
     }
 }
 
-fn is_available(product: &Value) -> bool {
-    product.get("in_stock").and_then(Value::as_bool).unwrap_or(false)
-}
-
-/// The amount at a member of a product, in minor units.
-fn amount(product: &Value, member: &str) -> i64 {
-    let price = product.get(member).and_then(|price| price.get("amount"));
-    price.and_then(Value::as_i64).unwrap_or_default()
-}
-
-/// A bound of a form in minor units of the list's currency: `12.5` is 1250 cents. Further decimals are left out.
-fn bound(query: &Fields, name: &str, exponent: usize) -> Option<i64> {
+/// A bound of a form in minor units: `12.5` is 1250 cents. Further decimals are left out.
+fn bound(query: &Fields, name: &str, currency: &str) -> Option<i64> {
     let (whole, decimals) = query.text(name)?.split_once('.').unwrap_or((query.text(name)?, ""));
-    let decimals: String = decimals.chars().chain(std::iter::repeat('0')).take(exponent).collect();
+    let places = usize::from(exponent(currency));
+    let decimals: String = decimals.chars().chain(std::iter::repeat('0')).take(places).collect();
     let digits = format!("{whole}{decimals}");
     digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
 }
 
-/// The number of decimals of the currency of a list's prices.
-fn exponent_of(product: &Value) -> usize {
-    let currency = product.pointer("/price/currency").and_then(Value::as_str);
-    usize::from(exponent(currency.unwrap_or_default()))
-}
-
-/// Whether a list with this query has a product. Values of one filter are alternatives; filters must all hold.
-pub(super) fn admits(product: &Value, query: &Fields) -> bool {
-    let mut availability = chosen(query, AVAILABILITY).peekable();
-    if availability.peek().is_some() {
-        let own = if is_available(product) { "1" } else { "0" };
-        if !availability.any(|value| value == own) {
-            return false;
-        }
+/// The filters of a list as themes read them.
+pub(super) fn of(facets: Facets, filter: &FacetFilter) -> Value {
+    let mut filters = vec![availability(&facets, filter)];
+    if let Some((_, highest)) = facets.price {
+        filters.push(json!({
+            "param_name": PRICE, "label": "Price", "type": "price_range",
+            "min": filter.min_price, "max": filter.max_price, "range_max": highest,
+        }));
     }
-    let bound = |name: &str| bound(query, name, exponent_of(product));
-    let is_below = bound(FROM).is_some_and(|from| amount(product, "price_max") < from);
-    if is_below || bound(TO).is_some_and(|to| amount(product, "price") > to) {
-        return false;
+    for option in facets.options {
+        let name = format!("{OPTION}{}", option.name.to_lowercase());
+        filters.push(list(&name, &option.name, option.values));
     }
-    BY_MEMBER.iter().all(|(name, _, member)| {
-        let mut wanted = chosen(query, name).peekable();
-        wanted.peek().is_none() || {
-            let own = values(product, member);
-            wanted.any(|value| own.iter().any(|other| other.eq_ignore_ascii_case(value)))
-        }
-    })
-}
-
-/// The filters of a list's products.
-pub(super) fn of(products: &[Value], query: &Fields) -> Value {
-    let mut filters = vec![availability(products, query), price(products, query)];
-    for (name, label, member) in BY_MEMBER {
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for value in products.iter().flat_map(|product| values(product, member)) {
-            let count = counts.entry(value).or_default();
-            *count = count.saturating_add(1);
-        }
-        if counts.len() < 2 {
-            continue;
-        }
-        let shown = counts.into_iter().take(MOST).map(|(value, count)| {
-            let is_chosen = chosen(query, name).any(|other| other.eq_ignore_ascii_case(value));
-            json!({"value": value, "label": value, "count": count, "active": is_chosen})
-        });
-        let values: Vec<Value> = shown.collect();
-        filters.push(json!({"param_name": name, "label": label, "type": "list", "values": values}));
-    }
+    let product = [
+        (TYPE, "Product type", facets.product_types),
+        (VENDOR, "Vendor", facets.vendors),
+        (TAG, "Tag", facets.tags),
+    ];
+    // A single value distinguishes nothing.
+    let is_choice =
+        |values: &Vec<FacetValue>| values.len() > 1 || values.iter().any(|value| value.is_selected);
+    let shown = product.into_iter().filter(|(_, _, values)| is_choice(values));
+    filters.extend(shown.map(|(name, label, values)| list(name, label, values)));
     Value::Array(filters)
 }
 
-fn availability(products: &[Value], query: &Fields) -> Value {
-    let there = products.iter().filter(|product| is_available(product)).count();
-    let value = |value: &str, label: &str, count: usize| {
-        let is_chosen = chosen(query, AVAILABILITY).any(|other| other == value);
+fn list(name: &str, label: &str, values: Vec<FacetValue>) -> Value {
+    let value = |value: FacetValue| {
+        json!({
+            "value": value.value, "label": value.value, "count": value.count,
+            "active": value.is_selected,
+        })
+    };
+    let values: Vec<Value> = values.into_iter().map(value).collect();
+    json!({"param_name": name, "label": label, "type": "list", "values": values})
+}
+
+fn availability(facets: &Facets, filter: &FacetFilter) -> Value {
+    let value = |value: &str, label: &str, count: usize, is_in_stock: bool| {
+        let is_chosen = filter.in_stock == Some(is_in_stock);
         json!({"value": value, "label": label, "count": count, "active": is_chosen})
     };
     json!({
         "param_name": AVAILABILITY, "label": "Availability", "type": "list",
         "values": [
-            value("1", "In stock", there),
-            value("0", "Out of stock", products.len().saturating_sub(there)),
+            value("1", "In stock", facets.in_stock, true),
+            value("0", "Out of stock", facets.out_of_stock, false),
         ],
-    })
-}
-
-fn price(products: &[Value], query: &Fields) -> Value {
-    let exponent = products.first().map_or(2, exponent_of);
-    let highest = products.iter().map(|product| amount(product, "price_max")).max();
-    json!({
-        "param_name": "filter.v.price", "label": "Price", "type": "price_range",
-        "min": bound(query, FROM, exponent), "max": bound(query, TO, exponent),
-        "range_max": highest.unwrap_or_default(),
     })
 }
 
@@ -136,53 +106,60 @@ fn price(products: &[Value], query: &Fields) -> Value {
 mod tests {
     use super::*;
 
-    fn product(vendor: &str, amount: i64, in_stock: bool, tags: &[&str]) -> Value {
-        let price = json!({"amount": amount, "currency": "EUR"});
-        json!({"vendor": vendor, "price": price, "price_max": price, "in_stock": in_stock, "tags": tags})
-    }
-
-    fn query(text: &str) -> Fields {
-        Fields::of_query(text.as_bytes())
+    fn filter(text: &str) -> FacetFilter {
+        of_query(&Fields::of_query(text.as_bytes()), "EUR")
     }
 
     #[test]
     fn a_bound_is_exact() {
-        let minor = |text: &str, exponent| {
-            let query = query(&format!("{FROM}={text}"));
-            bound(&query, FROM, exponent)
+        let minor = |text: &str, currency| {
+            let query = Fields::of_query(format!("{FROM}={text}").as_bytes());
+            of_query(&query, currency).min_price
         };
-        assert_eq!(minor("12.5", 2), Some(1250));
-        assert_eq!(minor("0.29", 2), Some(29));
-        assert_eq!(minor("1500", 0), Some(1_500));
-        assert_eq!(minor("7.0129", 3), Some(7_012));
+        assert_eq!(minor("12.5", "EUR"), Some(1250));
+        assert_eq!(minor("0.29", "EUR"), Some(29));
+        assert_eq!(minor("1500", "JPY"), Some(1_500));
+        assert_eq!(minor("7.0129", "KWD"), Some(7_012));
         for wrong in ["-1", "1e3", "x", ""] {
-            assert_eq!(minor(wrong, 2), None, "{wrong}");
+            assert_eq!(minor(wrong, "EUR"), None, "{wrong}");
         }
     }
 
     #[test]
-    fn filters_hold_together_and_their_values_are_alternatives() {
-        let all = [
-            product("Acme", 1000, true, &["new"]),
-            product("Bell", 2000, true, &["new", "sale"]),
-            product("Bell", 3000, false, &[]),
-        ];
-        let count = |text: &str| all.iter().filter(|one| admits(one, &query(text))).count();
-        assert_eq!(count(""), 3);
-        assert_eq!(count("filter.p.vendor=bell"), 2);
-        assert_eq!(count("filter.p.vendor=Bell&filter.p.vendor=Acme"), 3);
-        assert_eq!(count("filter.p.vendor=Bell&filter.v.availability=1"), 1);
-        assert_eq!(count("filter.v.price.gte=15&filter.v.price.lte=25"), 1);
-        assert_eq!(count("filter.p.tag=sale"), 1);
-        assert!(
-            is_active(&query("filter.p.tag=sale")) && !is_active(&query("filter.p.tag=&page=2"))
-        );
-        let filters = of(&all, &query("filter.p.vendor=Bell"));
-        let vendor =
-            filters.as_array().unwrap().iter().find(|one| one["label"] == "Vendor").unwrap();
-        assert_eq!(
-            vendor["values"][1],
-            json!({"value": "Bell", "label": "Bell", "count": 2, "active": true})
-        );
+    fn a_query_names_options_and_values() {
+        let options = filter("filter.v.option.shoe+size=42&filter.v.option.colour=Sky%20blue");
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(options.options, [pair("shoe size", "42"), pair("colour", "Sky blue")]);
+        assert_eq!(filter("filter.v.availability=1").in_stock, Some(true));
+        assert_eq!(filter("filter.v.availability=1&filter.v.availability=0").in_stock, None);
+        assert_eq!(filter("filter.p.vendor=A&filter.p.vendor=B").vendors, ["A", "B"]);
+        assert!(filter("filter.p.tag=&page=2&sort_by=manual").is_empty());
+    }
+
+    #[test]
+    fn a_filter_has_its_values_with_their_counts() {
+        let value = |value: &str, count, is_selected| FacetValue {
+            value: value.to_owned(),
+            count,
+            is_selected,
+        };
+        let facets = Facets {
+            in_stock: 3,
+            price: Some((100, 900)),
+            vendors: vec![value("Acme", 2, false), value("Bell", 1, true)],
+            product_types: vec![value("Mug", 3, false)],
+            ..Facets::default()
+        };
+        let filters = of(facets, &FacetFilter::default());
+        let labels: Vec<&str> = filters
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|filter| filter["label"].as_str().unwrap())
+            .collect();
+        assert_eq!(labels, ["Availability", "Price", "Vendor"]);
+        assert_eq!(filters[1]["range_max"], 900);
+        let bell = json!({"value": "Bell", "label": "Bell", "count": 1, "active": true});
+        assert_eq!(filters[2]["values"][1], bell);
     }
 }

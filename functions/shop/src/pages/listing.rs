@@ -1,7 +1,12 @@
 //! Lists of products: a collection's, or a search's, with the theme's sort orders and filters.
 
+use catalogue::product::SummaryOrder;
+use core_types::fields::Handle;
+use primitives::fields::FromText;
+use primitives::problem::Code;
 use serde_json::{Value, json};
 use shop_theme::Listing;
+use storefront::{Selection, filtered_products};
 
 use super::filters;
 use crate::fault::Fault;
@@ -12,20 +17,69 @@ use crate::visit::Visit;
 
 /// Products of one answer of the API.
 const LIMIT: usize = 100;
-/// The most answers of a list: pages and filters go over five hundred products.
+/// The most answers of a list that has no filters.
 const ANSWERS: usize = 5;
+/// Products of a page of a theme that does not say how many it shows.
+const SIZE: usize = 50;
 
-/// The orders of themes, and those of the API that they are. A descending title is read from the end.
-const ORDERS: [(&str, &str); 8] = [
-    ("manual", ""),
-    ("best-selling", "best"),
-    ("title-ascending", "title"),
-    ("title-descending", "title"),
-    ("price-ascending", "price"),
-    ("price-descending", "-price"),
-    ("created-ascending", "created_at"),
-    ("created-descending", "-created_at"),
+/// The orders of themes, with those of lists and of the API that they are.
+const ORDERS: [(&str, Option<SummaryOrder>, &str); 8] = [
+    ("manual", None, ""),
+    ("best-selling", Some(SummaryOrder::BestRated), "best"),
+    ("title-ascending", Some(SummaryOrder::Title), "title"),
+    ("title-descending", Some(SummaryOrder::Title), "title"),
+    ("price-ascending", Some(SummaryOrder::PriceAscending), "price"),
+    ("price-descending", Some(SummaryOrder::PriceDescending), "-price"),
+    ("created-ascending", Some(SummaryOrder::Oldest), "created_at"),
+    ("created-descending", Some(SummaryOrder::Newest), "-created_at"),
 ];
+
+/// What a page requests of a list.
+pub(super) struct ListRequest<'a> {
+    pub(super) query: &'a Fields,
+    /// The number of products of a page, if the theme says it.
+    pub(super) size: Option<usize>,
+}
+
+/// The products of a list: those of the selection, or of this filter of the API.
+struct Products {
+    selection: Selection,
+    filter: String,
+}
+
+impl ListRequest<'_> {
+    fn page(&self) -> usize {
+        self.query.text("page").and_then(|page| page.parse().ok()).unwrap_or(1).max(1)
+    }
+
+    fn sort_by(&self) -> &str {
+        self.query.text("sort_by").unwrap_or_default()
+    }
+
+    /// Whether the order is read from its end.
+    fn is_reversed(&self) -> bool {
+        self.sort_by() == "title-descending"
+    }
+
+    fn order(&self) -> (Option<SummaryOrder>, &'static str) {
+        let found = ORDERS.iter().find(|(name, ..)| *name == self.sort_by());
+        found.map_or((None, ""), |(_, order, of_api)| (*order, *of_api))
+    }
+
+    /// The order as the API's list takes it.
+    fn order_of_api(&self) -> String {
+        let (_, order) = self.order();
+        if order.is_empty() { String::new() } else { format!("&sort={order}") }
+    }
+
+    /// The page, and its size; without a size all pages up to it, which the theme divides.
+    fn place(&self) -> (usize, usize) {
+        match self.size {
+            Some(size) => (self.page(), size),
+            None => (1, self.page().saturating_mul(SIZE).min(LIMIT.saturating_mul(ANSWERS))),
+        }
+    }
+}
 
 /// A collection; `all` has every product.
 ///
@@ -35,26 +89,29 @@ pub(super) async fn of_collection(
     visit: &Visit,
     handle: &str,
     tag: Option<&str>,
-    query: &Fields,
+    request: ListRequest<'_>,
 ) -> Result<Listing, Fault> {
-    let (collection, filter) = if handle == "all" {
-        (json!({"handle": "all", "title": "Products"}), String::new())
+    let (collection, named, category, filter) = if handle == "all" {
+        (json!({"handle": "all", "title": "Products"}), None, None, String::new())
     } else {
         match visit.get(&format!("/collections/{}", segment(handle))).await {
-            Ok(found) => (found, format!("&collection={}", segment(handle))),
-            Err(fault) if fault.is("not_found") => of_category(visit, handle).await?,
+            Ok(found) => (found, Some(handle_of(handle)?), None, format!("&collection={}", segment(handle))),
+            Err(fault) if fault.is("not_found") => {
+                let (found, filter) = of_category(visit, handle).await?;
+                (found, None, Some(handle_of(handle)?), filter)
+            }
             Err(fault) => return Err(fault),
         }
     };
     let tagged = tag.map(|tag| format!("&tag={}", segment(tag))).unwrap_or_default();
-    let listing = load(visit, &format!("{filter}{tagged}"), query).await?;
-    // Of a list that goes on, a manual collection says how many products it has.
-    let goes_on = listing.total > Some(listing.products.len());
-    let is_whole = tag.is_none() && !filters::is_active(query);
-    let counted = collection.get("products_count").and_then(Value::as_u64);
-    let counted = counted.and_then(|count| usize::try_from(count).ok());
-    let total = counted.filter(|_| goes_on && is_whole).max(listing.total);
-    Ok(Listing { collection, total, ..listing })
+    let tag = tag.map(str::to_owned);
+    let selection = Selection { collection: named, category, tag, ..Selection::default() };
+    let products = Products { selection, filter: format!("{filter}{tagged}") };
+    Ok(Listing { collection, ..load(visit, products, request).await? })
+}
+
+fn handle_of(text: &str) -> Result<Handle, Fault> {
+    Handle::from_text(text).map_err(|_| Fault::not_found())
 }
 
 /// A category as a collection, for menus lead to categories, and themes have no page for one. Its products are those in it and
@@ -75,40 +132,124 @@ async fn of_category(visit: &Visit, handle: &str) -> Result<(Value, String), Fau
 pub(super) async fn of_search(
     visit: &Visit,
     terms: &str,
-    query: &Fields,
+    request: ListRequest<'_>,
 ) -> Result<Listing, Fault> {
     let terms: String = terms.chars().take(100).collect();
-    load(visit, &format!("&q={}", segment(&terms)), query).await
+    let filter = format!("&q={}", segment(&terms));
+    let selection = Selection { q: Some(terms), ..Selection::default() };
+    load(visit, Products { selection, filter }, request).await
 }
 
-async fn load(visit: &Visit, filter: &str, query: &Fields) -> Result<Listing, Fault> {
-    let sort_by = query.text("sort_by").unwrap_or_default().to_owned();
-    let order = ORDERS.iter().find(|(name, _)| *name == sort_by).map_or("", |(_, order)| order);
-    let order = if order.is_empty() { String::new() } else { format!("&sort={order}") };
-    let is_filtered = filters::is_active(query);
-    let number: usize = query.text("page").and_then(|page| page.parse().ok()).unwrap_or(1);
-    let needed = if is_filtered || sort_by == "title-descending" {
+async fn load(
+    visit: &Visit,
+    products: Products,
+    request: ListRequest<'_>,
+) -> Result<Listing, Fault> {
+    let Products { selection, filter } = products;
+    let values = filters::of_query(request.query, visit.store().currency.as_str());
+    let selection = Selection {
+        sort: request.order().0,
+        is_reversed: request.is_reversed(),
+        filter: values.clone(),
+        ..selection
+    };
+    let (page, size) = request.place();
+    let needed = page.saturating_mul(size);
+    if values.is_empty() && !request.is_reversed() && needed <= LIMIT {
+        return first(visit, (&selection, &filter), &request, needed).await;
+    }
+    if let Some(q) = &selection.q {
+        // A search costs what it costs in the API.
+        let charged = visit.get_charged(&format!("/product-filters?q={}", segment(q))).await;
+        charged.map(drop).or_else(unless_unfiltered)?;
+    }
+    let found =
+        filtered_products(&visit.shops.app, visit.store(), &selection, Some((page, size))).await;
+    match found.map_err(Fault::from) {
+        Ok(found) => Ok(Listing {
+            products: found.products.iter().map(|product| visit.with_own_urls(product)).collect(),
+            offset: found.offset,
+            total: Some(found.total),
+            filters: filters::of(found.facets, &values),
+            sort_by: request.sort_by().to_owned(),
+            ..Listing::default()
+        }),
+        Err(fault) => {
+            unless_unfiltered(fault)?;
+            unfiltered(visit, &filter, &request).await
+        }
+    }
+}
+
+/// Goes on without filters where the store has no index for them.
+fn unless_unfiltered(fault: Fault) -> Result<(), Fault> {
+    let has_none = fault.is(Code::TooManyProducts.as_str()) || fault.status.as_u16() == 503;
+    if has_none { Ok(()) } else { Err(fault) }
+}
+
+/// The first pages of a list that nothing filters: the API has them in their order, as they are now.
+async fn first(
+    visit: &Visit,
+    (selection, filter): (&Selection, &str),
+    request: &ListRequest<'_>,
+    needed: usize,
+) -> Result<Listing, Fault> {
+    let of_api = format!("{filter}{}", request.order_of_api());
+    let (found, counted) = tokio::join!(
+        read(visit, &of_api, needed),
+        filtered_products(&visit.shops.app, visit.store(), selection, None),
+    );
+    let (products, is_all) = found?;
+    let counted = match counted.map_err(Fault::from) {
+        Ok(counted) => Some(counted),
+        Err(fault) => unless_unfiltered(fault).map(|()| None)?,
+    };
+    let here = products.len();
+    let total = match &counted {
+        _ if is_all => here,
+        Some(counted) => counted.total.max(here.saturating_add(1)),
+        // Of a list that goes on it is not known how many products it has.
+        None => here.saturating_add(1),
+    };
+    Ok(Listing {
+        products,
+        total: Some(total),
+        filters: counted
+            .map(|counted| filters::of(counted.facets, &selection.filter))
+            .unwrap_or_default(),
+        sort_by: request.sort_by().to_owned(),
+        ..Listing::default()
+    })
+}
+
+/// A list without filters, of which the first five hundred products are read.
+async fn unfiltered(
+    visit: &Visit,
+    filter: &str,
+    request: &ListRequest<'_>,
+) -> Result<Listing, Fault> {
+    let order = request.order_of_api();
+    let needed = if request.is_reversed() {
         LIMIT.saturating_mul(ANSWERS)
     } else {
-        number.saturating_mul(LIMIT)
+        request.page().saturating_mul(request.size.unwrap_or(LIMIT))
     };
     let (mut products, is_all) = read(visit, &format!("{filter}{order}"), needed).await?;
-    if sort_by == "title-descending" {
+    if request.is_reversed() {
         products.reverse();
     }
-    let filters = filters::of(&products, query);
-    products.retain(|product| filters::admits(product, query));
-    let total = products.len();
     // Of a list that goes on it is not known how many products it has.
-    let total = if is_all { total } else { total.saturating_add(1) };
-    Ok(Listing { products, filters, sort_by, total: Some(total), ..Listing::default() })
+    let total = products.len().saturating_add(usize::from(!is_all));
+    let sort_by = request.sort_by().to_owned();
+    Ok(Listing { products, sort_by, total: Some(total), ..Listing::default() })
 }
 
 /// Reads a list up to so many products; whether that is all of it.
 async fn read(visit: &Visit, filter: &str, needed: usize) -> Result<(Vec<Value>, bool), Fault> {
     let (mut found, mut cursor) = (Vec::new(), String::new());
     for _ in 0..ANSWERS {
-        let path = format!("/products?limit={LIMIT}{filter}{cursor}");
+        let limit = needed.saturating_sub(found.len()).clamp(1, LIMIT);
+        let path = format!("/products?limit={limit}{filter}{cursor}");
         let is_search = filter.contains("&q=");
         let page = if is_search { visit.get_charged(&path).await } else { visit.get(&path).await }?;
         found.extend(items(&page));

@@ -24,7 +24,7 @@ pub(super) async fn page(visit: &Visit, wanted: &Wanted) -> Result<(StatusCode, 
         Wanted::Index | Wanted::Collections => Wanted::Collection("all".to_owned(), None),
         other => other.clone(),
     };
-    let (status, title, content) = match wanted.load(visit, &query).await? {
+    let (status, title, content) = match wanted.load(visit, &query, None).await? {
         Page::Collection(list) => {
             let title = text(&list.collection, "title").to_owned();
             (StatusCode::OK, title.clone(), products(&title, &list.products))

@@ -1,9 +1,9 @@
 //! Which page a path is.
 
 use serde_json::Value;
-use shop_theme::{Listing, Page};
+use shop_theme::{Listing, Page, Theme};
 
-use super::listing;
+use super::listing::{self, ListRequest};
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::paths::segment;
@@ -64,21 +64,38 @@ impl Wanted {
         }
     }
 
+    /// The request of its list, if it has one.
+    fn request<'a>(&self, theme: Option<&Theme>, query: &'a Fields) -> ListRequest<'a> {
+        let name = if *self == Self::Search { "search" } else { "collection" };
+        let own = query.text("view").map(|view| format!("{name}.{view}"));
+        let size = |theme: &Theme| {
+            let of_view = own.and_then(|own| shop_theme::page_size(theme, &own));
+            of_view.or_else(|| shop_theme::page_size(theme, name))
+        };
+        ListRequest { query, size: theme.and_then(size) }
+    }
+
     /// Loads what the page is about. What does not exist is the page for an unknown path.
-    pub(super) async fn load(&self, visit: &Visit, query: &Fields) -> Result<Page, Fault> {
+    pub(super) async fn load(
+        &self,
+        visit: &Visit,
+        query: &Fields,
+        theme: Option<&Theme>,
+    ) -> Result<Page, Fault> {
         let found = match self {
             Self::Index => Ok(Page::Index),
             Self::Collections => Ok(Page::Collections),
             Self::Cart => Ok(Page::Cart),
             Self::Collection(handle, tag) => {
-                let list = listing::of_collection(visit, handle, tag.as_deref(), query).await;
+                let request = self.request(theme, query);
+                let list = listing::of_collection(visit, handle, tag.as_deref(), request).await;
                 list.map(|list| Page::Collection(Box::new(list)))
             }
             Self::Product(handle) => {
                 let product = visit.get(&format!("/products/{}", segment(handle))).await;
                 product.map(|product| Page::Product(Box::new(product)))
             }
-            Self::Search => search(visit, query).await,
+            Self::Search => search(visit, self.request(theme, query)).await,
             Self::Policy(handle) => {
                 let policy = visit.get(&format!("/policies/{}", segment(handle))).await;
                 policy.map(|policy| Page::Text(Box::new(policy)))
@@ -99,12 +116,12 @@ impl Wanted {
     }
 }
 
-async fn search(visit: &Visit, query: &Fields) -> Result<Page, Fault> {
-    let terms = query.text("q").unwrap_or_default().to_owned();
+async fn search(visit: &Visit, request: ListRequest<'_>) -> Result<Page, Fault> {
+    let terms = request.query.text("q").unwrap_or_default().to_owned();
     let results = if terms.is_empty() {
         Listing::default()
     } else {
-        listing::of_search(visit, &terms, query).await?
+        listing::of_search(visit, &terms, request).await?
     };
     Ok(Page::Search { terms, results: Box::new(results), predictive: false })
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use catalogue::collection::{Collection, SortOrder, matches_rules};
+use catalogue::facets::FacetFilter;
 use catalogue::product::{ProductSummary, SummaryOrder};
 use catalogue::search;
 use catalogue::words::{Term, terms};
@@ -32,6 +33,8 @@ primitives::string_enum! {
     }
 }
 
+use super::values::{OptionValues, Texts};
+
 /// The filter and the order of a list of products.
 #[request]
 #[derive(Debug)]
@@ -52,8 +55,38 @@ pub struct ListQuery {
     pub max_price: Option<Written<Int<0, MAX_AMOUNT>>>,
     /// Only products in stock; with `false`, only those out of stock.
     pub in_stock: Option<Written<Flag>>,
+    /// Only products of one of these vendors, separated by commas. Case is ignored. A comma or a backslash in a name
+    /// is preceded by a backslash.
+    pub vendor: Option<Texts>,
+    /// Only products of one of these types, separated by commas as vendors are.
+    pub product_type: Option<Texts>,
+    /// Only products with a variant that has these values of its options: `Colour:Blue,Colour:Navy,Size:M` is blue or
+    /// navy, in size M. The same variant must have the price, and be in stock, if these are filters too. Case is
+    /// ignored. A comma or a backslash in a text, or a colon in a name, is preceded by a backslash.
+    pub options: Option<OptionValues>,
     /// The order. The default is the newest first; with `q`, products with the words in their title first.
     pub sort: Option<ProductSort>,
+}
+
+impl ListQuery {
+    /// Whether only the facet index can answer.
+    pub fn needs_facets(&self) -> bool {
+        self.vendor.is_some() || self.product_type.is_some() || self.options.is_some()
+    }
+
+    /// Its filters by values.
+    pub fn facet_filter(&self) -> FacetFilter {
+        let texts = |texts: &Option<Texts>| texts.as_ref().map(|t| t.0.clone()).unwrap_or_default();
+        FacetFilter {
+            in_stock: self.in_stock.map(|flag| flag.0.0),
+            min_price: self.min_price.map(|Written(Int(amount))| amount),
+            max_price: self.max_price.map(|Written(Int(amount))| amount),
+            vendors: texts(&self.vendor),
+            product_types: texts(&self.product_type),
+            tags: self.tag.iter().map(|tag| tag.as_str().to_owned()).collect(),
+            options: self.options.as_ref().map(|all| all.0.clone()).unwrap_or_default(),
+        }
+    }
 }
 
 impl Rules for ListQuery {

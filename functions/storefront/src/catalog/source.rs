@@ -7,6 +7,8 @@
 //! - Another order of a small collection, or of a search with few results, is sorted in memory. A large one
 //!   filters the store's order.
 
+use std::collections::HashSet;
+
 use catalogue::category::Tree;
 use catalogue::collection::{
     Collection, CollectionKind, CollectionProducts, UniqueCollectionHandle,
@@ -14,7 +16,7 @@ use catalogue::collection::{
 use catalogue::product::{ProductSummary, SummaryOrder, summaries};
 use catalogue::search::Search;
 use core_types::fields::Handle;
-use core_types::id::{CollectionId, ProductId, StoreId};
+use core_types::id::{CategoryId, CollectionId, ProductId, StoreId};
 use core_types::key;
 use identity::store::Store;
 use primitives::problem::{Code, Problem};
@@ -70,18 +72,8 @@ impl<'a> ProductList<'a> {
         input: &ListQuery,
         start: Option<&Attributes>,
     ) -> Result<Self, Problem> {
-        let categories = match &input.category {
-            None => None,
-            Some(handle) => {
-                let tree = Tree::with(services, &store.id, handle).await?;
-                let category = tree.find(handle).ok_or(Code::NotFound)?;
-                Some(tree.subtree(&category.id))
-            }
-        };
-        let collection = match &input.collection {
-            None => None,
-            Some(handle) => Some(with_members(services, &store.id, handle).await?),
-        };
+        let categories = categories(services, &store.id, input.category.as_ref()).await?;
+        let collection = members(services, &store.id, input.collection.as_ref()).await?;
         let chosen = collection.as_ref().and_then(|(found, _)| order_of(found.sort_order));
         let sort = input.sort.map(SummaryOrder::from).or(chosen);
         let (automated, members) = match collection {
@@ -211,6 +203,36 @@ impl<'a> ProductList<'a> {
         }
         found.next = cursor::position_at(&keys, next);
         Ok(found)
+    }
+}
+
+/// The category of a handle and those below it, if one is given.
+///
+/// # Errors
+/// `not_found`.
+pub(super) async fn categories(
+    services: &Services,
+    store: &StoreId,
+    handle: Option<&Handle>,
+) -> Result<Option<HashSet<CategoryId>>, Problem> {
+    let Some(handle) = handle else { return Ok(None) };
+    let tree = Tree::with(services, store, handle).await?;
+    let category = tree.find(handle).ok_or(Code::NotFound)?;
+    Ok(Some(tree.subtree(&category.id)))
+}
+
+/// The published collection of a handle, if one is given, with the product list of a manual one.
+///
+/// # Errors
+/// `not_found`.
+pub(super) async fn members(
+    services: &Services,
+    store: &StoreId,
+    handle: Option<&Handle>,
+) -> Result<Option<(Collection, Option<CollectionProducts>)>, Problem> {
+    match handle {
+        None => Ok(None),
+        Some(handle) => with_members(services, store, handle).await.map(Some),
     }
 }
 

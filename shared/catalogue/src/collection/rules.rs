@@ -8,6 +8,7 @@ use primitives::input::request;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::facets::FacetRow;
 use crate::product::{Product, ProductSummary};
 
 /// The most rules of one collection (our choice).
@@ -177,6 +178,20 @@ impl<'a> From<&'a ProductSummary> for ComparableProduct<'a> {
             tags: &summary.tags,
             price: summary.price_min(),
             on_sale: summary.on_sale,
+        }
+    }
+}
+
+impl<'a> From<&'a FacetRow> for ComparableProduct<'a> {
+    fn from(row: &'a FacetRow) -> Self {
+        Self {
+            title: &row.title,
+            vendor: row.vendor.as_deref(),
+            product_type: row.product_type.as_deref(),
+            category_id: row.category_id.as_ref(),
+            tags: &row.tags,
+            price: row.price_min(),
+            on_sale: row.on_sale,
         }
     }
 }

@@ -26,7 +26,7 @@ use table::{Change, Condition, Write};
 use super::{Image, PriceRange, Product, ProductStatus, Variant};
 use crate::words::{index_words, words};
 
-pub use order::SummaryOrder;
+pub use order::{SortFields, SummaryOrder};
 pub(crate) use order::{id_of, newest_first};
 use partition::SummaryPartition;
 
@@ -289,7 +289,7 @@ fn offered(product: &Product, variants: &[Variant]) -> Vec<VariantId> {
 }
 
 /// The first distinct words of the SKUs of these variants.
-fn sku_words(variants: &[Variant]) -> Vec<String> {
+pub(crate) fn sku_words(variants: &[Variant]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let skus = || variants.iter().filter_map(|variant| variant.sku.as_deref());
     // What is joined, or part of a word, comes after the words of every SKU.

@@ -92,6 +92,24 @@ pub fn barcode(store: &StoreId, barcode: &str, variant: &VariantId) -> Key {
 pub fn related_products(store: &StoreId) -> Key {
     Key::new(format!("SHF#{store}"), "A")
 }
+/// The partition of a store's facet index.
+pub fn facets(store: &StoreId) -> String {
+    format!("STO#{store}#FCT")
+}
+/// The head of a store's facet index.
+pub fn facet_head(store: &StoreId) -> Key {
+    Key::new(facets(store), "A")
+}
+/// The chunk of a facet index whose products have this id or a later one.
+pub fn facet_chunk(store: &StoreId, first: &str) -> Key {
+    Key::new(facets(store), format!("{FACET_CHUNKS}{first}"))
+}
+/// The prefix of the sort keys of the chunks of a facet index.
+pub const FACET_CHUNKS: &str = "F#";
+/// The walk over a store's products that builds its facet index.
+pub fn facet_walk(store: &StoreId) -> Key {
+    Key::new(facets(store), "W")
+}
 /// The uniqueness item of a product's handle.
 pub fn unique_product_handle(store: &StoreId, handle: &str) -> Key {
     Key::new(format!("UQ#{store}#HDL#{handle}"), "U")

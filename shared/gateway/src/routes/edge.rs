@@ -136,16 +136,47 @@ fn finish(
         "request"
     );
     if app.config.development {
-        let millis = summary.millis;
-        let timing = format!(
-            "table;desc=\"trips={trips}\", capacity;desc=\"tenths={capacity_tenths}\", \
-             budget;desc=\"writes={charges}\", total;dur={millis}"
-        );
-        if let Ok(timing) = HeaderValue::from_str(&timing) {
+        if let Some(timing) = server_timing(context, summary.millis) {
             headers.insert("server-timing", timing);
         }
         response.extensions_mut().insert(summary);
+        response.extensions_mut().insert(context.get::<TableUse>().unwrap_or_default());
     }
+}
+
+/// Counts what another router has used of the table for a part of the current request. Known in development alone.
+pub fn count_part(response: &mut Response) {
+    if let Some(used) = response.extensions_mut().remove::<TableUse>() {
+        Context::update(|all: &mut TableUse| {
+            all.trips = all.trips.saturating_add(used.trips);
+            all.capacity_tenths = all.capacity_tenths.saturating_add(used.capacity_tenths);
+            all.charges = all.charges.saturating_add(used.charges);
+            all.throttles = all.throttles.saturating_add(used.throttles);
+        });
+    }
+}
+
+/// The layer of a router that is no family of the API: its requests have a context, and in development their answers
+/// have `Server-Timing`.
+pub async fn timed(State(app): State<App>, request: Request, next: Next) -> Response {
+    let started = app.clock.now();
+    let context = Context::new(request.headers(), request.uri().path(), started);
+    let mut response = Arc::clone(&context).scope(next.run(request)).await;
+    let millis = u64::try_from(started.until(app.clock.now()).as_millis()).unwrap_or(u64::MAX);
+    if let Some(timing) = server_timing(&context, millis).filter(|_| app.config.development) {
+        response.headers_mut().insert("server-timing", timing);
+    }
+    response
+}
+
+/// `Server-Timing`: what a request has used of the table so far.
+pub fn server_timing(context: &Context, millis: u64) -> Option<HeaderValue> {
+    let TableUse { trips, capacity_tenths, charges, .. } = context.get().unwrap_or_default();
+    let timing = format!(
+        "table;desc=\"trips={trips}\", capacity;desc=\"tenths={capacity_tenths}\", \
+         budget;desc=\"writes={charges}\", total;dur={millis}"
+    );
+    HeaderValue::from_str(&timing).ok()
 }
 
 /// What the log line of a request says. In development its answer carries it as an extension.

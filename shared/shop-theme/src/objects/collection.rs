@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::plain::{nothing, plain};
 use super::record::{Kind, Listed, Record, no_text};
-use super::{media, product};
+use super::{media, product, swatch};
 use crate::data::{Listing, Page, handle, list, text};
 use crate::shop::Shop;
 
@@ -192,8 +192,12 @@ fn one_filter(shop: &Arc<Shop>, filter: &Json) -> Value {
         "" => "list",
         kind => kind,
     };
-    let values: Vec<Value> =
-        list(filter, "/values").iter().map(|value| filter_value(shop, param, value)).collect();
+    let option = param.strip_prefix("filter.v.option.");
+    let has_swatches = option.is_some_and(swatch::is_of_colors);
+    let values: Vec<Value> = list(filter, "/values")
+        .iter()
+        .map(|value| filter_value(shop, param, value, has_swatches))
+        .collect();
     let (active, inactive): (Vec<Value>, Vec<Value>) =
         values.iter().cloned().partition(|value| value.get("active").is_truthy());
     let without = |names: &[String]| {
@@ -224,7 +228,7 @@ fn one_filter(shop: &Arc<Shop>, filter: &Json) -> Value {
         ("label", text(filter, "/label").into()),
         ("type", kind.into()),
         ("operator", "OR".into()),
-        ("presentation", "text".into()),
+        ("presentation", if has_swatches { "swatch" } else { "text" }.into()),
         ("values", Value::from(values)),
         ("active_values", Value::from(active)),
         ("inactive_values", Value::from(inactive)),
@@ -237,7 +241,7 @@ fn one_filter(shop: &Arc<Shop>, filter: &Json) -> Value {
     ])
 }
 
-fn filter_value(shop: &Arc<Shop>, param: &str, value: &Json) -> Value {
+fn filter_value(shop: &Arc<Shop>, param: &str, value: &Json, has_swatch: bool) -> Value {
     let chosen = match value.get("value") {
         Some(Json::String(text)) => text.clone(),
         Some(other) => other.to_string(),
@@ -260,7 +264,7 @@ fn filter_value(shop: &Arc<Shop>, param: &str, value: &Json) -> Value {
         ("count", value.get("count").map_or(Value::Int(0), plain)),
         ("url_to_add", shop.here_with(&with).into()),
         ("url_to_remove", shop.here_with(&without).into()),
-        ("swatch", Value::Nil),
+        ("swatch", if has_swatch { swatch::swatch(&chosen) } else { Value::Nil }),
         ("image", Value::Nil),
         ("display", Value::Nil),
     ])

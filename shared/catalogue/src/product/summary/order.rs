@@ -30,6 +30,30 @@ pub enum SummaryOrder {
     BestRated,
 }
 
+/// What the orders compare of a product.
+#[derive(Debug, Clone, Copy)]
+pub struct SortFields<'a> {
+    /// The product's id, which sorts by creation.
+    pub id: &'a ProductId,
+    /// The title.
+    pub title: &'a str,
+    /// The lowest price of its variants, in minor units.
+    pub price: i64,
+    /// The number of its reviews, and the sum of their stars.
+    pub rating: (u64, u64),
+}
+
+impl<'a> From<&'a ProductSummary> for SortFields<'a> {
+    fn from(summary: &'a ProductSummary) -> Self {
+        Self {
+            id: summary.id(),
+            title: &summary.title,
+            price: summary.price_min(),
+            rating: (summary.rating_count, summary.rating_sum),
+        }
+    }
+}
+
 impl SummaryOrder {
     /// The index that has this order.
     pub const fn index(self) -> Index {
@@ -51,9 +75,9 @@ impl SummaryOrder {
         }
     }
 
-    /// The sort key of a summary: text that ascends in this order.
-    pub fn key(self, summary: &ProductSummary) -> String {
-        let (id, price) = (summary.id(), summary.price_min());
+    /// The sort key of a product: text that ascends in this order.
+    pub fn key<'a>(self, product: impl Into<SortFields<'a>>) -> String {
+        let SortFields { id, title, price, rating } = product.into();
         match self {
             Self::Newest => newest_first(id),
             Self::Oldest => id.digits().to_owned(),
@@ -62,9 +86,9 @@ impl SummaryOrder {
                 format!("{:011}#{}", MAX_AMOUNT.saturating_sub(price), newest_first(id))
             }
             // No title has two blanks, so a title comes before those that it is a prefix of.
-            Self::Title => format!("{}  {}", words::sort_key(&summary.title, TITLE), id.digits()),
+            Self::Title => format!("{}  {}", words::sort_key(title, TITLE), id.digits()),
             Self::BestRated => {
-                format!("{:05}#{}", 10_000_u64.saturating_sub(score(summary)), id.digits())
+                format!("{:05}#{}", 10_000_u64.saturating_sub(score(rating)), id.digits())
             }
         }
     }
@@ -72,9 +96,9 @@ impl SummaryOrder {
 
 /// The rating of a product for sorting, in thousandths of a star. Five reviews of three stars are added
 /// to every product, so that one review of 5 does not beat a hundred of 4.9 (our choice).
-fn score(summary: &ProductSummary) -> u64 {
-    let sum = summary.rating_sum.saturating_add(15).saturating_mul(1_000);
-    sum.checked_div(summary.rating_count.saturating_add(5)).unwrap_or(0)
+fn score((count, sum): (u64, u64)) -> u64 {
+    let sum = sum.saturating_add(15).saturating_mul(1_000);
+    sum.checked_div(count.saturating_add(5)).unwrap_or(0)
 }
 
 /// The digits of an id, mirrored so that the newest product sorts first.
@@ -137,7 +161,7 @@ mod tests {
             (SummaryOrder::BestRated, ["Zebra", "eclair 2", "Éclair", "apple"]),
         ] {
             let mut sorted: Vec<&ProductSummary> = summaries.iter().collect();
-            sorted.sort_by_key(|summary| order.key(summary));
+            sorted.sort_by_key(|summary| order.key(*summary));
             let titles: Vec<&str> = sorted.iter().map(|summary| summary.title.as_str()).collect();
             assert_eq!(titles, expected, "{order:?}");
         }

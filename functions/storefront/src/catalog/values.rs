@@ -1,0 +1,120 @@
+//! Several values in one query parameter: separated by commas, which a backslash makes part of a value.
+
+use primitives::fields::{FromText, Violation};
+
+/// The most values of a parameter.
+const MAX_VALUES: usize = 50;
+/// The most characters of a value.
+const MAX_LENGTH: usize = 255;
+
+/// Texts separated by commas.
+#[derive(Debug, Clone)]
+pub struct Texts(pub Vec<String>);
+
+impl FromText for Texts {
+    const EXPECTS: &'static str = "texts separated by commas";
+
+    fn from_text(text: &str) -> Result<Self, Violation> {
+        let texts: Vec<String> = parts(text).into_iter().map(unescaped).collect();
+        validated(texts.iter())?;
+        Ok(Self(texts))
+    }
+}
+
+primitives::text_field!(Texts);
+primitives::string_schema!(Texts);
+
+/// Values of options, each with the name of its option.
+#[derive(Debug, Clone)]
+pub struct OptionValues(pub Vec<(String, String)>);
+
+impl FromText for OptionValues {
+    const EXPECTS: &'static str = "options with their values: `Colour:Blue,Size:M`";
+
+    fn from_text(text: &str) -> Result<Self, Violation> {
+        let mut values = Vec::new();
+        for part in parts(text) {
+            let Some(colon) = unescaped_at(part, ':').next() else {
+                let detail = format!("Must be {}.", Self::EXPECTS);
+                return Err(Violation::new("invalid_option", detail));
+            };
+            let (name, value) = part.split_at(colon);
+            values.push((unescaped(name), unescaped(value.strip_prefix(':').unwrap_or(value))));
+        }
+        validated(values.iter().flat_map(|(name, value)| [name, value]))?;
+        Ok(Self(values))
+    }
+}
+
+primitives::text_field!(OptionValues);
+primitives::string_schema!(OptionValues);
+
+fn validated<'a>(texts: impl Iterator<Item = &'a String>) -> Result<(), Violation> {
+    let lengths: Vec<usize> = texts.map(|text| text.chars().count()).collect();
+    if lengths.is_empty() || lengths.len() > MAX_VALUES.saturating_mul(2) {
+        return Err(Violation::new("too_many", format!("Must be 1 to {MAX_VALUES} values.")));
+    }
+    if lengths.iter().any(|length| !(1..=MAX_LENGTH).contains(length)) {
+        let detail = format!("Each text must have 1 to {MAX_LENGTH} characters.");
+        return Err(Violation::new("invalid_length", detail));
+    }
+    Ok(())
+}
+
+/// The places of a sign that no backslash precedes.
+fn unescaped_at(text: &str, sign: char) -> impl Iterator<Item = usize> {
+    let mut is_escaped = false;
+    text.char_indices().filter_map(move |(at, c)| {
+        let is_plain = !is_escaped;
+        is_escaped = is_plain && c == '\\';
+        (is_plain && c == sign).then_some(at)
+    })
+}
+
+fn parts(text: &str) -> Vec<&str> {
+    let (mut parts, mut from) = (Vec::new(), 0);
+    for comma in unescaped_at(text, ',') {
+        parts.push(text.get(from..comma).unwrap_or_default());
+        from = comma.saturating_add(1);
+    }
+    parts.push(text.get(from..).unwrap_or_default());
+    parts
+}
+
+fn unescaped(text: &str) -> String {
+    let mut is_escaped = false;
+    let plain = text.trim().chars().filter(|c| {
+        let is_left_out = *c == '\\' && !is_escaped;
+        is_escaped = is_left_out;
+        !is_left_out
+    });
+    plain.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_separated_by_commas_that_are_not_escaped() {
+        let texts = |text: &str| Texts::from_text(text).map(|texts| texts.0).ok();
+        assert_eq!(texts("Acme, Bell"), Some(vec!["Acme".into(), "Bell".into()]));
+        assert_eq!(texts(r"Smith\, Sons,a\\b"), Some(vec!["Smith, Sons".into(), r"a\b".into()]));
+        assert_eq!(texts("Acme,,Bell"), None);
+        assert_eq!(texts(&"x,".repeat(200)), None);
+    }
+
+    #[test]
+    fn an_option_ends_at_its_first_colon() {
+        let found = |text: &str| OptionValues::from_text(text).map(|all| all.0).ok();
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(
+            found("Colour:Blue,Size:M"),
+            Some(vec![pair("Colour", "Blue"), pair("Size", "M")])
+        );
+        assert_eq!(found("Ratio:16:9"), Some(vec![pair("Ratio", "16:9")]));
+        assert_eq!(found(r"A\:B:C\,D"), Some(vec![pair("A:B", "C,D")]));
+        assert_eq!(found("Colour"), None);
+        assert_eq!(found("Colour:"), None);
+    }
+}
