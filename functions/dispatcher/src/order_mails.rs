@@ -224,14 +224,15 @@ async fn load_order(
 }
 
 impl OrderContext {
-    /// The mail, with a link to the store's page of the order, if it has one.
+    /// The mail, with a link to the store's page of the order, or else to its shop's.
     async fn mail_about_order(
         &self,
         services: &Services,
         news: OrderNews<'_>,
     ) -> Result<Composed, Problem> {
         let page = self.settings.order_status_page(|page| self.is_allowed_link(services, page));
-        self.mail_with_link(services, page, news).await
+        let page = page.cloned().or_else(|| self.store.order_page(&services.config));
+        self.mail_with_link(services, page.as_ref(), news).await
     }
 
     /// The mail, with a link to this page of the store.
@@ -349,12 +350,13 @@ async fn compose_payment_requested(
     else {
         return Ok(None);
     };
-    match context.settings.payment_page(|page| context.is_allowed_link(services, page)) {
+    let page = context.settings.payment_page(|page| context.is_allowed_link(services, page));
+    match page.cloned().or_else(|| context.store.order_page(&services.config)) {
         Some(page) => {
             let pickup = context.pickup(services).await?;
             let pickup = pickup.as_ref();
             let news = OrderNews { pickup, ..Default::default() };
-            context.mail_with_link(services, Some(page), news).await
+            context.mail_with_link(services, Some(&page), news).await
         }
         None => Ok(None),
     }

@@ -173,6 +173,11 @@ impl System {
             settings.base_url = url;
         }
         let url = settings.base_url.clone();
+        let domain = settings.shop_domain.clone();
+        // Behind a proxy the shops have no port.
+        if let Some(port) = shop_port.filter(|_| !is_public) {
+            settings.shop_domain = format!("{domain}:{port}");
+        }
         settings.recorded = if options.has_stream { functions::recorded()? } else { None };
         let embedded = Arc::new(Embedded::start(settings).await?);
         let functions = Arc::new(Functions::new(&embedded, options.record_use)?);
@@ -180,7 +185,7 @@ impl System {
         let gate = options.has_backpressure.then(|| Gate::new(Arc::clone(&relay)));
         let whereabouts = Whereabouts::new(
             (&url, is_public),
-            shop_port,
+            (domain, shop_port),
             data,
             &embedded.app().config,
             embedded.endpoints(),

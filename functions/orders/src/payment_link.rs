@@ -47,8 +47,9 @@ pub async fn send_payment_link(
     let domains = Domains::of(&store.id, found.take(&domains_key)?);
     let is_allowed =
         |page: &LinkTemplate| domains.is_allowed_link(page.as_str(), &app.config.base_url);
-    let has_page =
-        settings.is_some_and(|settings| settings.notifications.payment_page(is_allowed).is_some());
+    let has_page = store.is_open()
+        || settings
+            .is_some_and(|settings| settings.notifications.payment_page(is_allowed).is_some());
     let is_proven = store.is_owner_proven(&app).await?;
     let (app, key, if_match) = (&app, &key::order(&store.id, &id), &if_match);
     retry_eventual_first(|consistency| async move {

@@ -15,7 +15,8 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use core_types::event::{Event, EventSubject, Topic, sample};
 use core_types::fields::{
-    Country, Currency, E164, Email, Handle, Locale, Phone, Subdomain, TaxNumber, TimeZone,
+    Country, Currency, E164, Email, Handle, LinkTemplate, Locale, Phone, Subdomain, TaxNumber,
+    TimeZone,
 };
 use core_types::id::{LocationId, MerchantId, OrderId, StoreId};
 use core_types::key::{self, IndexKey};
@@ -25,6 +26,7 @@ use primitives::clock::{DAY, Timestamp};
 use primitives::problem::{Code, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use services::config::Config;
 use table::item::{Item, Key, Packing};
 use table::outbox::DueKind;
 
@@ -295,6 +297,18 @@ impl Store {
     /// The id of its order with this number.
     pub fn order_id(&self, number: u64) -> OrderId {
         OrderId::numbered(&self.id, &self.order_secret, number)
+    }
+
+    /// Whether shoppers can visit it: it is active or paused.
+    pub fn is_open(&self) -> bool {
+        matches!(self.status, StoreStatus::Active | StoreStatus::Paused)
+    }
+
+    /// The page of an order in its shop, while that is open.
+    pub fn order_page(&self, config: &Config) -> Option<LinkTemplate> {
+        let scheme = if config.base_url.starts_with("http:") { "http" } else { "https" };
+        let origin = format!("{scheme}://{}.{}", self.subdomain, *config.shop_domain);
+        self.is_open().then(|| LinkTemplate::of_shop(&origin))
     }
 
     /// The key by which orders of guests with this address are found: HMAC-SHA256 of the address under the

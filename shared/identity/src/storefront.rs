@@ -59,7 +59,7 @@ impl OpenStore {
 
     /// Whether its storefront is open: the store is active or paused.
     fn is_open(&self) -> bool {
-        matches!(self.store.status, StoreStatus::Active | StoreStatus::Paused)
+        self.store.is_open()
     }
 
     /// Whether it accepts orders.

@@ -222,7 +222,7 @@ catalogue! {
     DrillRunning = 409 "drill_running" "A failover drill or a load test is running on the canary store.";
     IncidentOpen = 409 "incident_open" "An incident is open: no fault is injected until it is resolved.";
     NotForSale = 409 "not_for_sale" "The theme is not for sale.";
-    PaymentPageMissing = 409 "payment_page_missing" "The store's settings have no URL of a payment page.";
+    PaymentPageMissing = 409 "payment_page_missing" "The store has no payment page, and its shop is not open.";
     // 410, 412, 413, 415, 416
     Gone = 410 "gone" "The resource is no longer available.";
     PreviewExpired = 410 "preview_expired" "The preview session has ended.";

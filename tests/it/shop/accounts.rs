@@ -51,6 +51,27 @@ async fn a_mailed_code_signs_in_and_registers() {
 }
 
 #[tokio::test]
+async fn a_mailed_code_signs_a_customer_in_whose_guest_orders_are_linked() {
+    let market = support::Market::open_with(|options| options.shop_port = Some(0)).await;
+    market.merchant.prove(&market.gateway).await;
+    let shopper = Shopper::register(&market.gateway, &market.store).await;
+    let book = market.stock(1000, 9).await;
+    let mut cart = support::cart(&[(&book, 1)]);
+    cart["email"] = json!(shopper.email);
+    let number = market.order(cart).await.reply.str("/order/number");
+    let mut browser = market.browser();
+    let before = market.gateway.mailbox(&shopper.email).mails().len();
+    let page = browser.submit("/account/login/code", &[("email", &*shopper.email)]).await;
+    let challenge = page.expect(200).input("challenge_id");
+    let mail = market.gateway.mailbox(&shopper.email).nth(before + 1).await;
+    let digits = mail.text.split(|c: char| !c.is_ascii_digit());
+    let code = digits.into_iter().find(|word| word.len() == 6).expect("a code").to_owned();
+    let right = [("challenge_id", &*challenge), ("code", &*code)];
+    browser.submit("/account/login/verify", &right).await.expect(200).shows(&shopper.email);
+    browser.open("/account").await.expect(200).shows(&number);
+}
+
+#[tokio::test]
 async fn addresses_are_kept() {
     let (market, mut browser) = shop().await;
     let shopper = Shopper::register(&market.gateway, &market.store).await;

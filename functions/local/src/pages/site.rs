@@ -38,7 +38,7 @@ impl Whereabouts {
     /// Those of a system with these settings.
     pub(crate) fn new(
         (url, is_public): (&str, bool),
-        shop_port: Option<u16>,
+        shops: (String, Option<u16>),
         data: Option<PathBuf>,
         config: &Config,
         aws: &Endpoints,
@@ -57,7 +57,7 @@ impl Whereabouts {
                 std::iter::once(url).chain(config.admin_origins.iter().map(String::as_str)),
             ),
             is_public,
-            shops: (config.shop_domain.clone(), shop_port),
+            shops,
             data,
             mails: config.mail.directory.clone(),
             endpoints: endpoints.collect(),

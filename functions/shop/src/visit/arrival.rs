@@ -72,17 +72,20 @@ impl Visit {
 /// The subdomain of the shop at a host: a label before the platform's domain, or that of the store which has verified
 /// the host. A name that nobody verified is no shop's, whatever its first label is.
 async fn subdomain(shops: &Shops, host: &str) -> Result<String, Fault> {
-    let name = host.rsplit_once(':').map_or(host, |(name, port)| {
-        if port.bytes().all(|b| b.is_ascii_digit()) { name } else { host }
-    });
-    let name = name.trim_end_matches('.');
-    let below = name.strip_suffix(shops.app.config.shop_domain.as_str());
+    let name = without_port(host).trim_end_matches('.');
+    let below = name.strip_suffix(without_port(&shops.app.config.shop_domain));
     if let Some(label) = below.and_then(|label| label.strip_suffix('.')) {
         return if label.contains('.') { Err(no_shop()) } else { Ok(label.to_owned()) };
     }
     let host = Host::of(name).ok_or_else(no_shop)?;
     let found = subdomain_of(&shops.app, &host).await?;
     found.map(String::from).ok_or_else(no_shop)
+}
+
+fn without_port(host: &str) -> &str {
+    host.rsplit_once(':').map_or(host, |(name, port)| {
+        if port.bytes().all(|b| b.is_ascii_digit()) { name } else { host }
+    })
 }
 
 /// A store that is not open, for who has the token of a preview of it. For anybody else it does not exist.

@@ -22,6 +22,11 @@ text_type! {
 }
 
 impl LinkTemplate {
+    /// The page of an order in the shop of this origin.
+    pub fn of_shop(origin: &str) -> Self {
+        Self(format!("{origin}/orders/{ORDER_ID}?token={TOKEN}"))
+    }
+
     /// The URL with an order's id and a token; neither needs percent-encoding.
     pub fn filled(&self, order: &str, token: &str) -> String {
         self.0.replace(ORDER_ID, order).replace(TOKEN, token)
