@@ -160,7 +160,14 @@ pub(crate) async fn render_own(
     page: Page,
     fill: impl FnOnce(&mut Data),
 ) -> Result<Option<String>, Fault> {
-    let mut data = data::load(visit, &theme, &page, data::of_visitor(visit).await?).await?;
+    let carts = match data::of_visitor(visit).await {
+        // A session that is over: this may be the page on which the next one begins.
+        Err(fault) if fault.status == StatusCode::UNAUTHORIZED => {
+            data::of_cart(visit, &visit.location, None).await
+        }
+        found => found?,
+    };
+    let mut data = data::load(visit, &theme, &page, carts).await?;
     fill(&mut data);
     let rendered = blocking(move || shop_theme::render(&theme, page, &data, Limits::default()));
     match rendered.await {

@@ -231,6 +231,11 @@ pub struct Shop {
 }
 
 impl Shop {
+    /// Whether nothing was set: it is not stored then.
+    fn is_untouched(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Whether visitors need a password that nobody has set.
     pub const fn lacks_password(&self) -> bool {
         self.password_protected && self.password_hash.is_none()
@@ -271,7 +276,7 @@ pub struct Settings {
     #[serde(default)]
     pub privacy: Privacy,
     /// The settings of the shop.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Shop::is_untouched")]
     pub shop: Shop,
     /// When the store was created.
     pub created_at: Timestamp,

@@ -33,6 +33,13 @@ async fn a_customer_requests_a_copy_of_their_data() {
     assert_eq!(again.str("/export_id"), made[0]["id"].as_str().unwrap());
     let events = market.gateway.events("customer.data_requested").await;
     assert_eq!(events.len(), 1, "{events:?}");
+    // Somebody else's is another one.
+    let second = Shopper::register(&market.gateway, &market.store).await;
+    let mut other = market.browser();
+    let right = [("email", &*second.email), ("password", PASSWORD)];
+    other.submit("/account/login", &right).await.expect(200);
+    other.submit("/account/data-request", &[]).await.expect(200).shows("has your request of");
+    assert_eq!(exports(&market).await.len(), 2);
     // The sweep writes the file, without anybody's help.
     let id = again.str("/export_id");
     market.gateway.advance(Duration::from_secs(90));
@@ -47,7 +54,7 @@ async fn a_customer_requests_a_copy_of_their_data() {
     let later = shopper.log_in_again(&market.store).await;
     let later = later.post(path).json(json!({})).await.expect(202);
     assert_ne!(later.str("/export_id"), id);
-    assert_eq!(exports(&market).await.len(), 2);
+    assert_eq!(exports(&market).await.len(), 3);
     market.gateway.client().post(path).json(json!({})).await.expect(401);
 }
 

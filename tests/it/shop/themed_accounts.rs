@@ -179,6 +179,10 @@ async fn a_mailed_link_sets_a_new_password() {
     page.expect(200).shows("Theme login");
     let right = [("customer[email]", &*shopper.email), ("customer[password]", "another one 9")];
     browser.submit("/account/login", &right).await.expect(200).shows("Theme account");
+    // A browser whose session has ended with it signs in again.
+    let mut other = market.browser();
+    other.cookies.insert("shop_session".to_owned(), "cst_over".to_owned());
+    other.open("/account/login").await.expect(200).shows("Theme login");
     // It is used.
     browser.open(&path).await.expect(200);
     let page = browser.submit("/account/reset", &fields("a third one 9", "a third one 9")).await;

@@ -16,7 +16,7 @@ use crate::fault::Fault;
 use crate::form::Fields;
 use crate::frame::Navigation;
 use crate::values::with;
-use crate::visit::{RESET, Visit};
+use crate::visit::{CART, RESET, SESSION, Visit};
 
 /// The pages by which a password is set: a new one, or the first of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,7 +178,14 @@ async fn save(visit: &Visit, kind: Kind, sent: &Fields) -> Response {
     // A session of somebody else in this browser has nothing to do with the link.
     let call = visit.call_of_nobody(Method::POST, format!("{CUSTOMER}/password/update")).body(body);
     match visit.send(call).await {
-        Ok(_) => visit.with_cookie(Redirect::to("/account/login").into_response(), RESET, ""),
+        Ok(_) => {
+            let mut response = Redirect::to("/account/login").into_response();
+            // All sessions have ended with the former password, and so does what this browser's session has opened.
+            for over in [RESET, SESSION, CART].into_iter().filter(|name| is_over(visit, name)) {
+                response = visit.with_cookie(response, over, "");
+            }
+            response
+        }
         Err(fault) if fault.is("invalid_or_expired_token") => {
             visit.with_cookie(over(visit).await, RESET, "")
         }
@@ -187,6 +194,11 @@ async fn save(visit: &Visit, kind: Kind, sent: &Fields) -> Response {
         }
         Err(fault) => fault.into_response(),
     }
+}
+
+/// Whether a cookie has no meaning once all sessions have ended. A guest's cart is opened by its own token.
+fn is_over(visit: &Visit, name: &str) -> bool {
+    name != CART || visit.cart().is_some_and(|cart| cart.token.is_none())
 }
 
 /// The rejection of a password that was typed in two ways.

@@ -1,6 +1,12 @@
 // What themes' scripts do on pages of an account, where none of them runs: it opens and closes forms, offers the regions of a
 // country, and asks before it deletes. Everything is found by its markup.
 (() => {
+  // Style sheets that themes load last say so by a handler, which is a script of the theme.
+  const apply = () => {
+    for (const sheet of document.querySelectorAll("link[rel=stylesheet][media=print][onload]")) sheet.media = "all";
+  };
+  apply();
+  addEventListener("DOMContentLoaded", apply);
   const named = (id) => (id ? document.getElementById(id) : null);
   const part = (button) =>
     named(button.getAttribute("aria-controls")) ??
@@ -51,7 +57,8 @@
     const region = country.form?.elements["address[province]"];
     choose(country, country.dataset.default);
     if (!region || region.tagName !== "SELECT") continue;
-    const box = named(region.id.replace("Province", "ProvinceContainer")) ?? region.parentElement;
+    const container = named(region.id.replace("Province", "ProvinceContainer"));
+    const box = container && container !== region ? container : region.parentElement;
     const offer = () => {
       const own = country.selectedOptions[0]?.dataset.provinces;
       const names = regions[country.value] ?? (own ? JSON.parse(own).map((pair) => pair[1]) : []);
@@ -70,5 +77,5 @@
   const rejected = alert ? named(alert.dataset.form) : document.querySelector("form :is([role=alert], .errors, [aria-invalid=true])");
   const owner = owners.find((button) => rejected && part(button).contains(rejected));
   if (owner) set(owner, true);
-  alert?.focus();
+  (alert ?? rejected?.closest("form").querySelector("[aria-invalid=true]") ?? rejected)?.focus();
 })();

@@ -171,7 +171,7 @@ fn with_notices(page: &str, form: Option<&Posted>) -> String {
 }
 
 /// How a part of the platform's is placed in a page whose design is not known.
-const PLACE: &str = "max-width: 60rem; margin: 1.5rem auto; padding: 0 1.5rem;";
+const PLACE: &str = "max-width: 60rem; margin: 1.5rem auto; padding: 0 1.5rem; text-align: center;";
 
 /// A link below the theme's part of the page.
 pub(super) fn link(to: &str, label: &str) -> Markup {
