@@ -259,7 +259,8 @@ impl Gateway {
         items.retain(|item| {
             let key = item["PK"].as_str().unwrap_or_default();
             let is_pollers = item["entity"] == "link" && item["purpose"] == "verify";
-            !is_pollers && !alongside.iter().any(|prefix| key.starts_with(prefix))
+            let is_index = key.ends_with("#FCT");
+            !is_pollers && !is_index && !alongside.iter().any(|prefix| key.starts_with(prefix))
         });
         items.len()
     }

@@ -46,7 +46,7 @@ async fn own(market: &Market, browser: &mut Browser, name: &'static str, path: &
 }
 
 #[tokio::test]
-async fn each_page_of_a_shop_has_a_fixed_read_cost() {
+async fn each_page_of_a_shop_costs_at_most_thirteen_units() {
     let (market, _) = pages::shop().await;
     let products = market.owner.get("/v1/products").await.expect(200);
     let ids: Vec<String> = (0..3).map(|n| products.str(&format!("/data/{n}/id"))).collect();
@@ -100,5 +100,8 @@ async fn each_page_of_a_shop_has_a_fixed_read_cost() {
     found.push(own(&market, &mut browser, "account", "/account").await);
     for (name, cold, warm) in &found {
         println!("{name}: cold {cold:?}, warm {warm:?}");
+        // An order is written, and costs what a checkout does.
+        let most = if *name == "order placed" { 400 } else { 130 };
+        assert!(cold.1.max(warm.1) <= most, "{name}: {cold:?}, {warm:?}");
     }
 }
