@@ -304,6 +304,13 @@ fn image_of(product: &Json, variant: &Json) -> (Json, Json) {
     let listed = place.and_then(|place| all.get(place));
     let id = place.zip(listed).map(|(place, image)| media::id_of(product, place, image));
     let position = place.map(|place| place.saturating_add(1));
+    // Themes' scripts add `&width=100`: at Shopify every address of an image has a query.
+    let url = match url.as_str() {
+        Some(own) if own.starts_with("/media/") && !own.contains('?') => {
+            format!("{own}?v=1").into()
+        }
+        _ => url.clone(),
+    };
     let alt = listed.and_then(|image| image.get("alt")).filter(|alt| alt.is_string());
     let alt = alt.cloned().unwrap_or_else(|| text(product, "/title").into());
     let image = json!({

@@ -107,7 +107,7 @@ async fn suggestions_have_collections_and_pages() {
     market.owner.post("/v1/products/collections").json(bowls).await.expect(201);
     let policy =
         json!({"title": "Our oak", "body_html": "<p>From Spessart.</p>", "published": true});
-    let path = format!("/v1/stores/{}/policies/our-oak", market.store.id);
+    let path = format!("/v1/stores/{}/policies/refund", market.store.id);
     market.owner.put(&path).json(policy).await.expect(200);
     market.gateway.advance(STORE_CACHE);
     let titles = |json: &Value, kind: &str| -> Vec<String> {
@@ -130,7 +130,7 @@ async fn suggestions_have_collections_and_pages() {
     section
         .shows("/products/oak-bowl")
         .shows("/collections/bowls-of-oak")
-        .shows("/policies/our-oak");
+        .shows("/policies/refund");
 }
 
 #[tokio::test]

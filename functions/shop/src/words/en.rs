@@ -53,7 +53,7 @@ pub(super) const EN: Words = Words {
     days_other: "{count} days",
     price_changed: "The total has changed. Please check it, and order again.",
     your_order: "Your order",
-    quantity: "Quantity: {count}",
+    quantity: "Quantity {count}",
     gone: "No longer sold. Please remove it from the cart.",
     gone_item: "An item that is no longer sold",
     subtotal: "Subtotal",

@@ -74,17 +74,18 @@ fn address(shop: &Shop, input: &Value) -> Option<String> {
     known.or_else(|| is_url.then(|| text.clone().into_owned()))
 }
 
-/// Attributes that are written as they are given.
-const ATTRIBUTES: [&str; 9] = [
-    "class",
-    "id",
-    "style",
-    "loading",
-    "sizes",
-    "fetchpriority",
-    "decoding",
-    "draggable",
-    "itemprop",
+/// Arguments that are no attributes, or are written elsewhere. Any other is an attribute: `ref`, `data-index`.
+const NO_ATTRIBUTES: [&str; 10] = [
+    "alt",
+    "crop",
+    "format",
+    "height",
+    "pad_color",
+    "preload",
+    "quality",
+    "srcset",
+    "width",
+    "widths",
 ];
 
 fn image_tag(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> {
@@ -108,11 +109,7 @@ fn image_tag(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> 
         }
     }
     for (name, value) in args.all_named() {
-        let is_written = ATTRIBUTES.contains(&&**name)
-            || name.starts_with("data-")
-            || name.starts_with("aria-")
-            || &**name == "role";
-        if is_written && !value.is_nil() {
+        if !NO_ATTRIBUTES.contains(&&**name) && !value.is_nil() {
             let _ = write!(html, " {name}=\"{}\"", attribute(&value.to_text()));
         }
     }

@@ -235,17 +235,18 @@ fn a_variant_names_its_medium_among_the_products() {
     let variant: serde_json::Value = serde_json::from_str(&format!("{{{variant}")).unwrap();
     assert_eq!(variant["featured_media"]["id"], "med_1");
     assert_eq!(variant["featured_image"]["position"], 1);
+    assert_eq!(variant["featured_media"]["preview_image"]["src"], "/media/cup.png?v=1");
 }
 
 #[test]
 fn an_image_of_unknown_size_is_valid_in_a_set_of_sources() {
     let template = [(
         "templates/product.liquid",
-        "{{ product.featured_image.width }}w {{ product.featured_image | image_url: width: 90 | image_tag: alt: '' }}",
+        "{{ product.featured_image.width }}w {{ product.featured_image | image_url: width: 90 | image_tag: alt: '', ref: 'image', widths: '90' }}",
     )];
     let page = Page::Product(Box::new(cup("cup")));
     let html = render(&theme("", &template), page, &shop(), patient()).unwrap().html;
-    assert_eq!(html, "1024w <img src=\"/media/cup.png\" alt=\"\">");
+    assert_eq!(html, "1024w <img src=\"/media/cup.png\" alt=\"\" ref=\"image\">");
 }
 
 #[test]
