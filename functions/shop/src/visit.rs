@@ -92,7 +92,8 @@ impl FromRequestParts<Arc<Shops>> for Visit {
             let to = format!("{}://{now}{domain}", shops.scheme);
             return Err(Redirect::permanent(&format!("{to}{location}")).into_response());
         }
-        let client = parts.extensions.get::<ClientIp>().copied();
+        let client = ClientIp::behind_proxy(&shops.app, &parts.headers)
+            .or_else(|| parts.extensions.get::<ClientIp>().copied());
         let origin = format!("{}://{host}", shops.scheme);
         let is_from_elsewhere = is_from_elsewhere(&parts.headers);
         let shops = Arc::clone(shops);

@@ -22,6 +22,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method};
 use serde_json::{Map, Value};
 
+use crate::app::App;
 pub use accept::Accept;
 pub use arguments::{Argument, Reads, Validation};
 pub use multipart::{FormPart, parts_of};
@@ -211,6 +212,20 @@ fn pairs(encoded: &str) -> Result<Value, Problem> {
 /// The IP address of the client, set by the server that accepted the connection.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientIp(pub IpAddr);
+
+impl ClientIp {
+    /// Behind a proxy that is trusted, the client's address is what that proxy says it is: the last
+    /// entry of the last `X-Forwarded-For`, for whatever is before it the client may have written. In a
+    /// Lambda API Gateway says it in its event.
+    pub fn behind_proxy(app: &App, headers: &HeaderMap) -> Option<Self> {
+        if !app.config.trust_proxy {
+            return None;
+        }
+        let forwarded = headers.get_all("x-forwarded-for").iter().next_back()?;
+        let last = forwarded.to_str().ok()?.rsplit(',').next()?;
+        last.trim().parse().ok().map(Self)
+    }
+}
 
 /// The network of an address, as it is used by rate limits and stored in sessions and logs: never a whole
 /// address.

@@ -28,7 +28,9 @@ pub(super) async fn edge(
     mut request: Request,
     next: Next,
 ) -> Response {
-    believe_proxy(&app, &mut request);
+    if let Some(client) = ClientIp::behind_proxy(&app, request.headers()) {
+        request.extensions_mut().insert(client);
+    }
     if let Some(client) = bridged::client_address(&app, request.headers()).await {
         request.extensions_mut().insert(ClientIp(client));
     }
@@ -73,20 +75,6 @@ pub(super) async fn edge(
 /// answer has.
 #[derive(Debug, Clone)]
 pub struct Unreadable(pub Problem);
-
-/// Behind a proxy that is trusted, the client's address is what that proxy says it is: the last
-/// entry of the last `X-Forwarded-For`, for whatever is before it the client may have written. In a
-/// Lambda API Gateway says it in its event.
-fn believe_proxy(app: &App, request: &mut Request) {
-    if !app.config.trust_proxy {
-        return;
-    }
-    let forwarded = request.headers().get_all("x-forwarded-for").iter().next_back();
-    let last = forwarded.and_then(|list| list.to_str().ok()?.rsplit(',').next());
-    if let Some(address) = last.and_then(|text| text.trim().parse().ok()) {
-        request.extensions_mut().insert(ClientIp(address));
-    }
-}
 
 /// The header of a preview token: no cache stores an answer to it.
 const PREVIEW: &str = "x-service-preview-token";
