@@ -24,7 +24,7 @@ const MAX_ITEMS: usize = MAX_PRODUCTS / 16 + 100;
 /// How long an index is returned without checking whether it is current (our choice).
 const CHECKED: Duration = Duration::from_secs(1);
 /// How long an index stays in memory between two checks.
-const CACHED: Duration = Duration::from_secs(10 * 60);
+const CACHED: Duration = Duration::from_mins(10);
 /// After this time an eventually consistent read has seen a change (our choice, generously).
 const SETTLED: Duration = Duration::from_secs(2);
 

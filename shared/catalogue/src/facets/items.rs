@@ -17,9 +17,9 @@ const MOST: (usize, usize) = (64, 128 * 1024);
 /// How full the chunks are into which one is split: products are mostly added at the end.
 const SPLIT: (usize, usize) = (48, 96 * 1024);
 /// How long a walk is trusted to have seen everything (our choice).
-const WALKED: Duration = Duration::from_secs(24 * 60 * 60);
+const WALKED: Duration = Duration::from_hours(24);
 /// How long a walk may take for a step before it is begun again.
-const STEP_TIME: Duration = Duration::from_secs(5 * 60);
+const STEP_TIME: Duration = Duration::from_mins(5);
 
 /// The head of a store's facet index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Item)]

@@ -159,7 +159,7 @@ fn order_member(order: &Record, name: &str) -> Option<Value> {
     let shop = &order.shop;
     let total = |name: &str| order.amount(&format!("/totals/{name}"));
     Some(match name {
-        "name" | "order_number" => order.at("/number"),
+        "name" | "order_number" | "confirmation_number" => order.at("/number"),
         "line_items" | "subtotal_line_items" => cart::of_order(shop, &order.raw),
         "item_count" => {
             let items = list(&order.raw, "/items").iter();
@@ -189,7 +189,6 @@ fn order_member(order: &Record, name: &str) -> Option<Value> {
             let all = list(&order.raw, "/fulfillments").iter();
             all.map(|raw| cart::fulfillment(shop, &order.raw, raw)).collect()
         }
-        "confirmation_number" => order.at("/number"),
         "cancel_reason" | "cancel_reason_label" if !order.at("/cancelled_at").is_nil() => {
             "Other".into()
         }

@@ -169,9 +169,6 @@ pub(crate) fn country(shop: &Arc<Shop>, code: &str) -> Value {
 
 /// The English name of a country: the host's, or else one of those that shops are most often in; the code of another.
 fn country_name<'a>(shop: &'a Shop, code: &'a str) -> &'a str {
-    if let Some(country) = shop.data.country(code) {
-        return &country.name;
-    }
     const NAMES: [(&str, &str); 30] = [
         ("AE", "United Arab Emirates"),
         ("AT", "Austria"),
@@ -204,6 +201,9 @@ fn country_name<'a>(shop: &'a Shop, code: &'a str) -> &'a str {
         ("US", "United States"),
         ("ZA", "South Africa"),
     ];
+    if let Some(country) = shop.data.country(code) {
+        return &country.name;
+    }
     NAMES.iter().find(|(known, _)| *known == code).map_or(code, |(_, name)| name)
 }
 

@@ -152,7 +152,7 @@ fn initial(files: &Files, schema: &Schema, findings: &mut Findings) -> Content {
             report_findings(validate, &mut FileFindings::new(INDEX, findings));
             page
         }
-        None => Default::default(),
+        None => Sections::default(),
     };
     let content = Content { settings, sections, order, ..Content::default() };
     if canonical(&content).len() > MAX_CONTENT {
@@ -214,14 +214,12 @@ fn pages(
         let mut validate = Validator::of_theme();
         let page = validate.page(schema, (member("sections"), member("order")), "");
         report_findings(validate, &mut report);
-        match bytes_left.checked_sub(canonical(&page).len()) {
-            Some(left) => *bytes_left = left,
-            None => {
-                let detail = format!("All pages must have at most {MAX_PAGES} bytes.");
-                report.say(Code::ContentTooLarge, "", detail);
-                break;
-            }
-        }
+        let Some(left) = bytes_left.checked_sub(canonical(&page).len()) else {
+            let detail = format!("All pages must have at most {MAX_PAGES} bytes.");
+            report.say(Code::ContentTooLarge, "", detail);
+            break;
+        };
+        *bytes_left = left;
         pages.insert(name, page);
     }
     pages
