@@ -36,7 +36,7 @@ const SIGN_IN: &[&str] = &[
 
 /// The routes of this family, in document order.
 pub fn routes() -> Routes {
-    Routes::default()
+    let routes = Routes::default()
         .open_to_any_origin(callers::cross_origin::is_open)
         .rate_limit_fails_closed(SIGN_IN)
         .get("/v1/storefront/lookup", Cost::READ, lookup::get)
@@ -102,7 +102,13 @@ pub fn routes() -> Routes {
             Cost::READ,
             payment::receive,
         )
-        .get("/v1/storefront/{subdomain}/payments/methods", Cost::READ, payment::list_methods)
+        .get("/v1/storefront/{subdomain}/payments/methods", Cost::READ, payment::list_methods);
+    of_customers(routes)
+}
+
+/// The routes of a customer, and what customers and guests send.
+fn of_customers(routes: Routes) -> Routes {
+    routes
         .post("/v1/storefront/customer/login", Cost::WRITE, customer::login)
         .post("/v1/storefront/customer/register", Cost::CODE, customer_otp::register)
         .post("/v1/storefront/customer/login/otp", Cost::CODE, customer_otp::request)

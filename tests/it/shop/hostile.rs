@@ -11,7 +11,7 @@ use super::checkout::{ADDRESS, form};
 use super::shop;
 
 /// More than a network's burst is restored within it.
-const PAUSE: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_mins(1);
 
 async fn add(browser: &mut Browser, variant: &str, quantity: &str) {
     let form = [("id", variant), ("quantity", quantity)];

@@ -110,7 +110,7 @@ async fn passwords_are_guessed_slowly() {
     other.submit("/password", &[("password", SECRET)]).await.expect(200);
     let form = other.request(Method::POST, "/password").header("sec-fetch-site", "cross-site");
     other.send(form.form(&[("password", SECRET)]), "/password").await.expect(403);
-    market.gateway.advance(std::time::Duration::from_secs(60));
+    market.gateway.advance(std::time::Duration::from_mins(1));
     browser.submit("/password", &[("password", SECRET)]).await.expect(200);
 }
 

@@ -170,8 +170,8 @@ async fn unknown_filters_tags_and_missing_files_are_named_at_upload() {
     assert!(!uploaded.text.contains("`no`"), "{}", uploaded.text);
     // However many there are, some of each are listed.
     let mut files = ThemeSource::new(&unique("vain")).files();
-    let many: String = (0..2_000).map(|number| format!("{{{{ a | f{number} }}}}")).collect();
-    files.push(("snippets/many.liquid".to_owned(), many.into_bytes()));
+    let many: Vec<String> = (0..2_000).map(|number| format!("{{{{ a | f{number} }}}}")).collect();
+    files.push(("snippets/many.liquid".to_owned(), many.concat().into_bytes()));
     let uploaded = upload(&merchant, zip(&files)).await.expect(201);
     let listed = uploaded.at("/package/findings").as_array().unwrap().len();
     assert!((50..=101).contains(&listed), "{listed}");

@@ -37,7 +37,6 @@ fn end_of(tag: &str) -> usize {
     for (at, c) in tag.char_indices() {
         match (quote, c) {
             (Some(open), _) if c == open => quote = None,
-            (Some(_), _) => {}
             (None, '>') => return at.saturating_add(1),
             (None, '"' | '\'') if is_value => quote = Some(c),
             _ => {}

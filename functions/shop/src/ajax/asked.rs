@@ -29,7 +29,7 @@ impl Asked {
             value.unwrap_or_default().to_ascii_lowercase()
         };
         let accepted = text(header::ACCEPT.as_str());
-        let is_script = path.ends_with(".js")
+        let is_script = path.strip_suffix(".js").is_some()
             || text("x-requested-with") == "xmlhttprequest"
             || (accepted.contains("json") || accepted.contains("javascript"))
                 && !accepted.contains("text/html");

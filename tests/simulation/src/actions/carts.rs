@@ -85,10 +85,10 @@ impl Run<'_> {
 
     /// A request about a cart, by whoever has it.
     pub(crate) fn of_cart(&self, verb: Verb, cart: &Cart, below: &str) -> Call {
-        self.of_cart_at(self.base.subdomain, verb, cart, below)
+        Self::of_cart_at(self.base.subdomain, verb, cart, below)
     }
 
-    fn of_cart_at(&self, subdomain: &str, verb: Verb, cart: &Cart, below: &str) -> Call {
+    fn of_cart_at(subdomain: &str, verb: Verb, cart: &Cart, below: &str) -> Call {
         let path = format!("/v1/storefront/{subdomain}/carts/{}{below}", cart.id);
         let call = Call::new(verb, path).from(cart.shopper.saturating_add(1));
         match &cart.session {
@@ -227,7 +227,7 @@ impl Run<'_> {
         for line in list(&placed.json, "/order/items") {
             let variant = text(line, "/variant_id");
             let place = self.base.variants.iter().position(|(id, _)| *id == variant);
-            let price = place.and_then(|place| crate::base::price(place));
+            let price = place.and_then(crate::base::price);
             if price != Some(int(line, "/price/amount")) {
                 self.fail(format!("carts: {} has a line at a price of nobody: {line}", cart.id));
             }
@@ -263,7 +263,7 @@ impl Run<'_> {
     async fn try_elsewhere(&self, step: &Step, cart: &Cart) {
         let subdomain = self.base.elsewhere;
         for (verb, below) in [(Verb::GET, ""), (Verb::PATCH, ""), (Verb::POST, "/checkout")] {
-            let mut call = self.of_cart_at(subdomain, verb.clone(), cart, below);
+            let mut call = Self::of_cart_at(subdomain, verb.clone(), cart, below);
             if verb != Verb::GET {
                 call = call.json(json!({})).header("idempotency-key", self.key(step.number));
             }
