@@ -1,6 +1,6 @@
 //! The checkout: one page with the steps contact, delivery, shipping, payment and review. Each button sends the whole
 //! form, and the cart on the server keeps what it says; nothing is lost by a reload, another tab, or the back button.
-//! It works without a script.
+//! An address that is half written is no cart's: the page shows it again. It works without a script.
 
 mod fields;
 mod offers;
@@ -24,7 +24,7 @@ use crate::frame::Navigation;
 use crate::notices::Notices;
 use crate::shops::Shops;
 use crate::values::{text, with};
-use crate::visit::{ORDER, Opened, Visit};
+use crate::visit::{Opened, Visit};
 use fields::Act;
 use offers::{Offers, rates};
 use view::Checkout;
@@ -39,12 +39,26 @@ pub(crate) fn routes() -> Router<Arc<Shops>> {
 }
 
 async fn show(_: Navigation, visit: Visit) -> Response {
+    match needs_account(&visit).await {
+        Ok(true) => return to_sign_in(),
+        Ok(false) => {}
+        Err(fault) => return fault.into_response(),
+    }
     let loaded = match visit.load_cart().await {
         Ok(Some(cart)) if !cart.is_empty() => cart,
         Ok(_) => return Redirect::to("/cart").into_response(),
         Err(fault) => return fault.into_response(),
     };
     page(&visit, &loaded, &Fields::default(), Notices::default(), StatusCode::OK).await
+}
+
+/// Whether this visitor signs in before an order: the store sells to customers alone.
+async fn needs_account(visit: &Visit) -> Result<bool, Fault> {
+    Ok(!visit.has_session() && !visit.settings().await?.checkout.guest_checkout)
+}
+
+fn to_sign_in() -> Response {
+    see_other("/account/login?return_to=/checkout")
 }
 
 async fn page(
@@ -90,17 +104,17 @@ async fn converted(visit: &Visit) -> Response {
 async fn advance(visit: &Visit, cart: Cart, sent: &Fields) -> Result<Response, Fault> {
     let act = Act::of(sent);
     let mut notices = Notices::default();
-    let (cart, is_saved) = match visit.patch_cart(&cart, fields::body(sent, &cart.json)).await {
-        Ok(saved) => (saved, true),
-        Err(fault) => {
-            notices.note(&fault, visit.words())?;
-            (cart, false)
-        }
-    };
+    let (cart, is_saved) = stored(visit, cart, (sent, &act), &mut notices).await?;
     let cart = with_code(visit, cart, &act, &mut notices).await?;
     let cart = with_rate(visit, cart).await?;
     match act {
         Act::Place if is_saved => place(visit, &cart, sent, notices).await,
+        _ if notices.is_empty()
+            && act.is_within_addresses()
+            && (!is_saved || is_half_written(visit, &cart, sent)) =>
+        {
+            Ok(page(visit, &cart, sent, notices, StatusCode::OK).await)
+        }
         _ if notices.is_empty() => {
             let to = format!("/checkout#{}", act.anchor());
             Ok(see_other(&to))
@@ -110,6 +124,36 @@ async fn advance(visit: &Visit, cart: Cart, sent: &Fields) -> Result<Response, F
             Ok(page(visit, &cart, sent, notices, status).await)
         }
     }
+}
+
+/// Stores what the form says; whether all of it is stored. Of addresses that may be half written nothing is said yet.
+async fn stored(
+    visit: &Visit,
+    cart: Cart,
+    (sent, act): (&Fields, &Act),
+    notices: &mut Notices,
+) -> Result<(Cart, bool), Fault> {
+    let body = fields::body(sent, &cart.json);
+    let fault = match visit.patch_cart(&cart, body.clone()).await {
+        Ok(saved) => return Ok((saved, true)),
+        Err(fault) => fault,
+    };
+    let is_of_addresses = fault.fields.iter().any(|(pointer, _)| fields::is_of_address(pointer));
+    if !(is_of_addresses && act.is_within_addresses()) {
+        notices.note(&fault, visit.words())?;
+        return Ok((cart, false));
+    }
+    match visit.adjust_cart(&cart, fields::without_addresses(body)).await {
+        Ok(saved) => Ok((saved, false)),
+        Err(fault) => {
+            notices.note(&fault, visit.words())?;
+            Ok((cart, false))
+        }
+    }
+}
+
+fn is_half_written(visit: &Visit, cart: &Cart, sent: &Fields) -> bool {
+    fields::is_half_written(sent, &cart.json, visit.store().country.as_str())
 }
 
 fn see_other(to: &str) -> Response {
@@ -180,6 +224,7 @@ async fn place(
     match visit.send(call).await {
         Ok(answer) => Ok(placed(visit, &answer.json())),
         Err(fault) if fault.is("cart_converted") => Ok(converted(visit).await),
+        Err(fault) if fault.is("account_required") => Ok(to_sign_in()),
         Err(fault) => {
             notices.note(&fault, visit.words())?;
             let cart = visit.load_cart().await?.unwrap_or_else(|| cart.clone());
@@ -202,7 +247,7 @@ fn placed(visit: &Visit, placed: &Value) -> Response {
     let to = if needs_payment { format!("/orders/{id}/pay") } else { format!("/orders/{id}") };
     let opened = Opened { id, token: Some(text(placed, "order_token").to_owned()) };
     // The cart's cookie stays: a second press of the button finds its order.
-    visit.with_cookie(see_other(&to), ORDER, &opened.written())
+    visit.with_order(see_other(&to), opened)
 }
 
 /// The style sheet with the store's colors. The page that says that there is no shop is read, too.

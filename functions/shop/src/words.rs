@@ -40,7 +40,7 @@ wordings! {
     phone choose required invalid order order_number is_cancelled thanks is_refunded
     is_processing is_placed left_to_pay reserved_until pay_amount cancel_order deliveries
     shipped delivered cancelled addresses billing messages_to not_shown open_link paid_elsewhere to_payment pay need_scripts
-    back_to_order not_paid date_format months
+    back_to_order not_paid not_paid_yet pay_or_look date_format months
 }
 
 const LANGUAGES: [&Words; 6] = [&en::EN, &de::DE, &fr::FR, &es::ES, &ja::JA, &hi::HI];

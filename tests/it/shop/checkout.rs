@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use support::{Browser, Market, Providers, Shown, Value, inr, json, race, unique};
+use support::{
+    Browser, Market, PASSWORD, Providers, Shopper, Shown, Value, inr, json, race, unique,
+};
 
 use super::shop;
 
@@ -328,4 +330,107 @@ async fn two_tabs_place_one_order() {
         assert!(shown.path.starts_with("/orders/") || shown.status == 422, "{shown:?}");
     }
     market.audit(&variant).await;
+}
+
+#[tokio::test]
+async fn a_country_is_chosen_before_the_rest_of_an_address() {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(50_000, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    // What the script sends when a country is the first thing that is chosen.
+    let first = [
+        ("act", "to:delivery"),
+        ("email", "ann@example.com"),
+        ("ship[country]", "GB"),
+        ("bill_choice", "same"),
+        ("note", "Ring twice"),
+    ];
+    let page = browser.submit("/checkout", &first).await.expect(200);
+    let page = page.shows("<option value=\"GB\" selected>").shows("Postcode");
+    page.shows("ann@example.com").shows("Ring twice").lacks("class=\"error\"");
+    // Half an address, with a code: what is typed stays, and nothing is red yet.
+    let half = [
+        ("act", "to:delivery"),
+        ("email", "ann@example.com"),
+        ("ship[country]", "US"),
+        ("ship[line1]", "1 Main Street"),
+        ("bill_choice", "other"),
+        ("bill[country]", "CA"),
+    ];
+    let page = browser.submit("/checkout", &half).await.expect(200);
+    let page = page.shows("<option value=\"US\" selected>").shows("ZIP code");
+    let page = page.shows("value=\"1 Main Street\"").shows("<option value=\"CA\" selected>");
+    page.lacks("class=\"error\"").lacks("aria-invalid");
+    // Who goes on to the shipping is told what lacks.
+    let on: Vec<_> = half.iter().map(|it| if it.0 == "act" { ("act", "to:shipping") } else { *it });
+    let on: Vec<_> = on.collect();
+    browser.submit("/checkout", &on).await.expect(422).shows("ship-city-error");
+}
+
+#[tokio::test]
+async fn enter_in_the_field_of_a_code_applies_it() {
+    let (market, mut browser) = shop().await;
+    with_rates(&market).await;
+    let variant = market.stock(50_000, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    let page = browser.open("/checkout").await.expect(200);
+    // Enter presses the first button of the form.
+    let first = page.text.split("<button").nth(1).unwrap();
+    let act = first.split("value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let enter = [("act", act), ("email", "ann@example.com"), ("code", "TENTH")];
+    browser.submit("/checkout", &enter).await.expect(200).shows("450.00");
+}
+
+#[tokio::test]
+async fn a_browser_keeps_its_last_orders_and_finds_the_unpaid_one() {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(50_000, 9).await;
+    browser.open("/cart").await.expect(200).lacks("is not paid yet");
+    let mut paths = Vec::new();
+    for _ in 0..2 {
+        browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+        paths.push(order(&market, &mut browser).await);
+        market.gateway.advance(std::time::Duration::from_secs(30));
+    }
+    for path in &paths {
+        browser.open(path).await.expect(200);
+    }
+    // A token that does not open the order replaces none that does.
+    browser.open(&format!("{}?token=garbage", paths[0])).await.expect(200);
+    browser.open(&paths[1]).await.expect(200);
+    market.gateway.advance(std::time::Duration::from_secs(30));
+    for page in ["/cart", "/checkout"] {
+        let page = browser.open(page).await.expect(200).shows("is not paid yet");
+        page.shows(&format!("href=\"{}\"", paths[1]));
+    }
+    let mut other = market.browser();
+    other.open(&format!("{}?token=garbage", paths[0])).await.expect(404);
+    assert!(!other.cookies.contains_key("shop_order"));
+    // Whoever signs out leaves nothing of an order to the next one at this browser.
+    browser.submit("/account/logout", &[]).await;
+    for path in &paths {
+        browser.open(path).await.expect(404);
+    }
+}
+
+#[tokio::test]
+async fn a_store_without_guests_asks_to_sign_in_and_leads_back() {
+    let (market, mut browser) = shop().await;
+    let settings = format!("/v1/stores/{}/settings", market.store.id);
+    let change = json!({"checkout": {"guest_checkout": false}});
+    market.owner.patch(&settings).json(change).await.expect(200);
+    market.gateway.advance(support::clock::STORE_CACHE);
+    let variant = market.stock(50_000, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    let page = browser.open("/checkout").await.expect(200);
+    assert_eq!(page.path, "/account/login?return_to=/checkout");
+    // Also whoever had the page open before.
+    let last = form(&[("email", "ann@example.com"), ("payment", "manual"), ("act", "place")]);
+    let page = browser.submit("/checkout", &last).await.expect(200);
+    assert_eq!(page.path, "/account/login?return_to=/checkout");
+    let shopper = Shopper::register(&market.gateway, &market.store).await;
+    let right = [("email", &*shopper.email), ("password", PASSWORD), ("return_to", "/checkout")];
+    let page = browser.submit("/account/login", &right).await.expect(200);
+    assert_eq!(page.path, "/checkout");
+    page.shows("You are signed in.").shows("500.00");
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use shop_theme::{Page, Posted};
 
 use super::errors::{CUSTOMER_FIELDS, messages, posted};
-use super::session::{CUSTOMER, input, password, target};
+use super::session::{CUSTOMER, input, password, signed_out, target};
 use super::themed::{self, Themed};
 use super::view::{self, AskForCode, CodePage, SignIn};
 use crate::fault::Fault;
@@ -143,6 +143,5 @@ pub(super) async fn sign_out(method: Method, visit: Visit) -> Response {
         let call = visit.call_at(Method::POST, format!("{CUSTOMER}/logout")).body(json!({}));
         let _ = visit.send(call).await;
     }
-    let response = visit.with_cookie(Redirect::to("/").into_response(), SESSION, "");
-    visit.with_cookie(response, CART, "")
+    signed_out(&visit)
 }

@@ -103,6 +103,8 @@ pub(super) const DE: Words = Words {
     need_scripts: "Bitte erlauben Sie Skripte auf dieser Seite: Die Felder des Zahlungsanbieters brauchen sie.",
     back_to_order: "Zurück zur Bestellung",
     not_paid: "Die Zahlung wurde nicht ausgeführt. Es wurde nichts abgebucht.",
+    not_paid_yet: "Die Bestellung {number} ist noch nicht bezahlt.",
+    pay_or_look: "Bezahlen oder ansehen",
     date_format: "{day}. {month} {year}",
     months: "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
 };

@@ -103,6 +103,8 @@ pub(super) const EN: Words = Words {
     need_scripts: "Please allow scripts on this page: the payment provider’s fields need them.",
     back_to_order: "Back to the order",
     not_paid: "The payment was not made. Nothing was charged.",
+    not_paid_yet: "Order {number} is not paid yet.",
+    pay_or_look: "Pay or look at it",
     date_format: "{day} {month} {year}",
     months: "January February March April May June July August September October November December",
 };

@@ -103,6 +103,8 @@ pub(super) const ES: Words = Words {
     need_scripts: "Permita los scripts en esta página: los campos del proveedor de pagos los necesitan.",
     back_to_order: "Volver al pedido",
     not_paid: "El pago no se realizó. No se ha cobrado nada.",
+    not_paid_yet: "El pedido {number} aún no está pagado.",
+    pay_or_look: "Pagarlo o verlo",
     date_format: "{day} de {month} de {year}",
     months: "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
 };

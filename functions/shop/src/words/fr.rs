@@ -103,6 +103,8 @@ pub(super) const FR: Words = Words {
     need_scripts: "Autorisez les scripts sur cette page : les champs du prestataire de paiement en ont besoin.",
     back_to_order: "Retour à la commande",
     not_paid: "Le paiement n’a pas été effectué. Rien n’a été débité.",
+    not_paid_yet: "La commande {number} n’est pas encore payée.",
+    pay_or_look: "La payer ou la consulter",
     date_format: "{day} {month} {year}",
     months: "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
 };

@@ -103,6 +103,8 @@ pub(super) const JA: Words = Words {
     need_scripts: "決済サービスの入力欄にはスクリプトが必要です。このページで許可してください。",
     back_to_order: "注文に戻る",
     not_paid: "お支払いは完了していません。請求は行われていません。",
+    not_paid_yet: "注文 {number} のお支払いはまだ完了していません。",
+    pay_or_look: "支払う・注文を見る",
     date_format: "{year}年{month}{day}日",
     months: "1月 2月 3月 4月 5月 6月 7月 8月 9月 10月 11月 12月",
 };
