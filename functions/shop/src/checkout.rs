@@ -68,10 +68,15 @@ async fn page(
     notices: Notices,
     status: StatusCode,
 ) -> Response {
-    match Offers::load(visit, cart).await {
-        Ok(offers) => {
+    let loaded = match Offers::load(visit, cart).await {
+        Ok(offers) => offers.with_first_method(visit, cart).await.map(|cart| (offers, cart)),
+        Err(fault) => Err(fault),
+    };
+    match loaded {
+        Ok((offers, cart)) => {
             let key = sent.text("key").map_or_else(seal::random_secret, str::to_owned);
-            Checkout { visit, cart, offers: &offers, sent, notices, key: &key }.answer(status)
+            Checkout { visit, cart: &cart, offers: &offers, sent, notices, key: &key }
+                .answer(status)
         }
         Err(fault) => fault.into_response(),
     }

@@ -49,7 +49,7 @@ async fn show(
         };
     }
     match visit.load_order(&id).await {
-        Ok(order) => view::page(&visit, &order, None, StatusCode::OK),
+        Ok(order) => view::page(&visit, &order, None, StatusCode::OK).await,
         Err(fault) if fault.is("not_found") => unknown(&visit),
         Err(fault) => fault.into_response(),
     }
@@ -72,7 +72,10 @@ async fn cancel(_: Navigation, Path(id): Path<String>, visit: Visit) -> Response
     match visit.send(call).await {
         Ok(_) => Redirect::to(&format!("/orders/{}", segment(&id))).into_response(),
         Err(fault) if fault.status == StatusCode::CONFLICT => match visit.load_order(&id).await {
-            Ok(order) => view::page(&visit, &order, Some(&fault.detail), StatusCode::CONFLICT),
+            Ok(order) => {
+                view::page(&visit, &order, Some(fault.said(visit.words())), StatusCode::CONFLICT)
+                    .await
+            }
             Err(fault) => fault.into_response(),
         },
         Err(fault) => fault.into_response(),

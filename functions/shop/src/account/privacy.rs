@@ -10,6 +10,7 @@ use crate::form::Fields;
 use crate::frame::Navigation;
 use crate::values::{date, text, with};
 use crate::visit::Visit;
+use crate::words::Words;
 
 /// `GET /account/privacy`.
 pub(super) async fn show(_: Navigation, visit: Visit) -> Response {
@@ -73,7 +74,7 @@ pub(super) async fn delete(_: Navigation, visit: Visit, sent: Fields) -> Respons
             let error = match fault.code.as_str() {
                 "invalid_credentials" => "This password is not right.",
                 "invalid_or_expired_code" => "This code is not right, or it is over.",
-                _ => fault.detail.as_str(),
+                _ => fault.said(Words::english()),
             };
             let is_code = fault.is("invalid_or_expired_code") && !challenge.is_empty();
             let challenge = Some(challenge).filter(|_| is_code);

@@ -16,6 +16,7 @@ use crate::frame::Navigation;
 use crate::paths::segment;
 use crate::values::text;
 use crate::visit::{CART, Opened, SESSION, Visit};
+use crate::words::Words;
 
 /// `GET /account/login`.
 pub(super) async fn show(_: Navigation, RawQuery(query): RawQuery, visit: Visit) -> Response {
@@ -126,7 +127,8 @@ pub(super) async fn verify(_: Navigation, visit: Visit, sent: Fields) -> Respons
         Ok(answer) => signed_in(&visit, &answer.json(), &target).await,
         Err(fault) if fault.status.is_client_error() => {
             let error = "This code is not right, or it is over.";
-            let error = if fault.retry_after.is_some() { fault.detail.as_str() } else { error };
+            let error =
+                if fault.retry_after.is_some() { fault.said(Words::english()) } else { error };
             let page = CodePage { visit: &visit, challenge, target: &target, error: Some(error) };
             page.answer(StatusCode::UNPROCESSABLE_ENTITY)
         }

@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
+use super::offers::payment_of;
 use crate::address::ADDRESS;
 use crate::form::Fields;
-use crate::values::{text, with};
+use crate::values::text;
 
 /// What a button of the form means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,16 +125,7 @@ pub(super) fn body(sent: &Fields, cart: &Value) -> Value {
         body.insert("shipping_rate_id".to_owned(), Value::from(rate));
     }
     if let Some(method) = sent.text("payment") {
-        let (provider, method) = match method.split_once(':') {
-            Some((provider, method)) => (provider, Some(method)),
-            None => (method, None),
-        };
-        let payment = json!({ "provider": provider });
-        let payment = match method {
-            Some(method) => with(payment, "method", method),
-            None => payment,
-        };
-        body.insert("payment".to_owned(), payment);
+        body.insert("payment".to_owned(), payment_of(method));
     }
     if let Some(note) = sent.get("note").filter(|note| *note != text(cart, "note")) {
         body.insert("note".to_owned(), or_null(note));

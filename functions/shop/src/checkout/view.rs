@@ -5,7 +5,7 @@ use http::StatusCode;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::offers::{Offers, is_shipped};
+use super::offers::{MANUAL, Offers, is_shipped, rounds};
 use super::summary;
 use crate::address::Address;
 use crate::cart::Cart;
@@ -14,7 +14,7 @@ use crate::frame::Page;
 use crate::notices::Notices;
 use crate::values::{is_some, money, text};
 use crate::visit::Visit;
-use crate::words::{Words, fill};
+use crate::words::{Words, fill, method_name};
 
 /// The page of a cart.
 pub(super) struct Checkout<'a> {
@@ -214,6 +214,7 @@ impl Checkout<'_> {
         let is_known = methods.iter().any(|method| text(method, "id") == sent);
         let first = methods.first().map(|method| text(method, "id")).unwrap_or_default();
         let chosen = if is_known { sent } else { first };
+        let submits = rounds(self.cart).then_some("payment");
         let words = self.words();
         html! {
             section id="payment" {
@@ -223,7 +224,7 @@ impl Checkout<'_> {
                 @else {
                     fieldset.plain {
                         legend.hidden { (words.payment_method) }
-                        @for method in methods { (method_choice(method, chosen, words)) }
+                        @for method in methods { (method_choice(method, (chosen, submits), words)) }
                     }
                 }
             }
@@ -269,27 +270,18 @@ fn rate_choice(rate: &Value, chosen: &str, words: &Words) -> Markup {
     }
 }
 
-fn method_choice(method: &Value, chosen: &str, words: &Words) -> Markup {
+/// A payment method; one whose choice changes the total is sent at once.
+fn method_choice(method: &Value, (chosen, submits): (&str, Option<&str>), words: &Words) -> Markup {
     let id = text(method, "id");
     let instructions = text(method, "instructions");
     html! {
         label.choice {
-            input type="radio" name="payment" value=(id) checked[id == chosen];
+            input type="radio" name="payment" value=(id) checked[id == chosen] data-submits=[submits];
             span.grow {
                 (method_name(method, words))
                 @if !instructions.is_empty() { span.faint.block { (instructions) } }
+                @if text(method, "provider") != MANUAL { span.faint.block { (words.payment_follows) } }
             }
         }
-    }
-}
-
-/// What shoppers call a payment method.
-fn method_name<'a>(method: &'a Value, words: &Words) -> &'a str {
-    match (text(method, "name"), text(method, "provider")) {
-        ("", "stripe") => words.by_stripe,
-        ("", "razorpay") => words.by_razorpay,
-        ("", "manual") => words.by_arrangement,
-        ("", other) => other,
-        (name, _) => name,
     }
 }
