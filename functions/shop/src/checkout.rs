@@ -2,6 +2,7 @@
 //! form, and the cart on the server keeps what it says; nothing is lost by a reload, another tab, or the back button.
 //! An address that is half written is no cart's: the page shows it again. It works without a script.
 
+mod customer;
 mod fields;
 mod offers;
 mod summary;
@@ -25,6 +26,7 @@ use crate::notices::Notices;
 use crate::shops::Shops;
 use crate::values::{text, with};
 use crate::visit::{Opened, Visit};
+use customer::Customer;
 use fields::Act;
 use offers::{Offers, rates};
 use view::Checkout;
@@ -68,15 +70,24 @@ async fn page(
     notices: Notices,
     status: StatusCode,
 ) -> Response {
-    let loaded = match Offers::load(visit, cart).await {
+    let (offers, customer) = tokio::join!(Offers::load(visit, cart), Customer::load(visit, cart));
+    let loaded = match offers {
         Ok(offers) => offers.with_first_method(visit, cart).await.map(|cart| (offers, cart)),
         Err(fault) => Err(fault),
     };
     match loaded {
         Ok((offers, cart)) => {
             let key = sent.text("key").map_or_else(seal::random_secret, str::to_owned);
-            Checkout { visit, cart: &cart, offers: &offers, sent, notices, key: &key }
-                .answer(status)
+            Checkout {
+                visit,
+                cart: &cart,
+                offers: &offers,
+                customer: &customer,
+                sent,
+                notices,
+                key: &key,
+            }
+            .answer(status)
         }
         Err(fault) => fault.into_response(),
     }
@@ -109,6 +120,9 @@ async fn converted(visit: &Visit) -> Response {
 async fn advance(visit: &Visit, cart: Cart, sent: &Fields) -> Result<Response, Fault> {
     let act = Act::of(sent);
     let mut notices = Notices::default();
+    if let Act::Use(id) = &act {
+        return delivered_to(visit, cart, (sent, id)).await;
+    }
     let (cart, is_saved) = stored(visit, cart, (sent, &act), &mut notices).await?;
     let cart = with_code(visit, cart, &act, &mut notices).await?;
     let cart = with_rate(visit, cart).await?;
@@ -127,6 +141,28 @@ async fn advance(visit: &Visit, cart: Cart, sent: &Fields) -> Result<Response, F
         _ => {
             let status = StatusCode::UNPROCESSABLE_ENTITY;
             Ok(page(visit, &cart, sent, notices, status).await)
+        }
+    }
+}
+
+/// Stores the form with a saved address of the customer in place of the form's.
+async fn delivered_to(
+    visit: &Visit,
+    cart: Cart,
+    (sent, id): (&Fields, &str),
+) -> Result<Response, Fault> {
+    let Some(address) = Customer::load(visit, &cart).await.address(id) else {
+        return Ok(see_other("/checkout#delivery"));
+    };
+    match visit.patch_cart(&cart, fields::body_with(sent, &cart.json, address)).await {
+        Ok(cart) => {
+            with_rate(visit, cart).await?;
+            Ok(see_other("/checkout#delivery"))
+        }
+        Err(fault) => {
+            let mut notices = Notices::default();
+            notices.note(&fault, visit.words())?;
+            Ok(page(visit, &cart, sent, notices, StatusCode::UNPROCESSABLE_ENTITY).await)
         }
     }
 }

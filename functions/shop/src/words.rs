@@ -43,7 +43,7 @@ wordings! {
     phone choose required invalid order order_number is_cancelled thanks is_refunded
     is_processing is_placed left_to_pay reserved_until pay_amount cancel_order deliveries
     shipped delivered cancelled addresses billing messages_to not_shown open_link paid_elsewhere to_payment pay need_scripts
-    payment_follows too_often changed_meanwhile not_possible not_there pay_by rounding refunded cancel_sure cancel_yes paid partly_paid partly_refunded back_to_order not_paid not_paid_yet pay_or_look date_format months
+    payment_follows saved_addresses too_often changed_meanwhile not_possible not_there pay_by rounding refunded cancel_sure cancel_yes paid partly_paid partly_refunded back_to_order not_paid not_paid_yet pay_or_look date_format months
 }
 
 const LANGUAGES: [&Words; 6] = [&en::EN, &de::DE, &fr::FR, &es::ES, &ja::JA, &hi::HI];

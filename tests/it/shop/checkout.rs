@@ -77,6 +77,7 @@ async fn a_guest_orders_without_a_script() {
     assert_eq!(total, "109900");
     let code = form(&[("email", "asha@example.com"), ("code", "TENTH"), ("act", "apply")]);
     let page = browser.submit("/checkout", &code).await.expect(200).shows("TENTH").shows("999.00");
+    let page = page.shows("Discount: A tenth");
     // A total of before is not charged.
     let last = form(&[
         ("email", "asha@example.com"),
@@ -133,7 +134,7 @@ async fn a_checkout_has_the_language_and_the_color_of_its_store() {
     // Black is read on yellow, and yellow is not read on white.
     browser.fetch(&style).await.expect(200).shows("--fill:#ffdd00;--on-fill:#000000;");
     browser.open("/account/login").await.expect(200).shows("<main id=\"content\" lang=\"en\">");
-    let wrong = form(&[("email", ""), ("ship[city]", ""), ("act", "place")]);
+    let wrong = form(&[("email", ""), ("ship[city]", ""), ("key", "a-key"), ("act", "place")]);
     let page = browser.submit("/checkout", &wrong).await.expect(422);
     page.shows("Bitte ausfüllen.").lacks("Please");
     let path = order(&market, &mut browser).await;
@@ -254,6 +255,7 @@ async fn a_payment_at_a_provider_leads_back_to_a_paid_order() {
     assert!(asked.text().await.unwrap().contains("Approve"));
     let back = choose(&mut browser, &bank, "pay").await;
     let page = browser.open(&back).await.expect(200).shows("Thank you for your order");
+    let page = page.shows("Payment method: Card, wallet or bank (Stripe) – paid");
     let order = market.show(page.path.trim_start_matches("/orders/")).await.expect(200);
     assert_eq!(order.str("/financial_status"), "paid");
 }
@@ -264,6 +266,7 @@ async fn a_declined_payment_can_be_tried_again() {
     let bank = to_bank(&market, &mut browser).await;
     let back = choose(&mut browser, &bank, "decline").await;
     let page = browser.open(&back).await.expect(200).shows("Nothing was charged").shows("Pay ");
+    let page = page.shows("Pay by: Payment by arrangement");
     let id = page.path.split('/').nth(2).unwrap().to_owned();
     let again = provider(&browser.open(&format!("/orders/{id}/pay")).await.expect(200));
     let back = choose(&mut browser, &again, "pay").await;
@@ -292,8 +295,11 @@ async fn an_order_is_shown_to_its_shopper_alone() {
     let shown = other.open(&format!("{path}?token={token}")).await.expect(200);
     assert_eq!(shown.path, path);
     shown.shows("Cancel the order");
+    other.open(&path).await.expect(200).shows("Do you want to cancel this order?");
     let done = other.submit(&format!("{path}/cancel"), &[]).await.expect(200);
     done.shows("This order was cancelled").lacks("Cancel the order");
+    let again = other.submit(&format!("{path}/cancel"), &[]).await;
+    again.lacks("resource");
 }
 
 #[tokio::test]
@@ -425,12 +431,72 @@ async fn a_store_without_guests_asks_to_sign_in_and_leads_back() {
     let page = browser.open("/checkout").await.expect(200);
     assert_eq!(page.path, "/account/login?return_to=/checkout");
     // Also whoever had the page open before.
-    let last = form(&[("email", "ann@example.com"), ("payment", "manual"), ("act", "place")]);
-    let page = browser.submit("/checkout", &last).await.expect(200);
+    let last =
+        [("email", "ann@example.com"), ("key", "a-key"), ("payment", "manual"), ("act", "place")];
+    let page = browser.submit("/checkout", &form(&last)).await.expect(200);
     assert_eq!(page.path, "/account/login?return_to=/checkout");
     let shopper = Shopper::register(&market.gateway, &market.store).await;
     let right = [("email", &*shopper.email), ("password", PASSWORD), ("return_to", "/checkout")];
     let page = browser.submit("/account/login", &right).await.expect(200);
     assert_eq!(page.path, "/checkout");
     page.shows("You are signed in.").shows("500.00");
+}
+
+/// A variant with text on it, in a store that counts in three decimals, with cards beside manual payments.
+async fn with_dinars() -> (Market, Providers, Browser, String) {
+    let providers = Providers::start().await;
+    let base_urls = providers.base_urls();
+    let market = Market::open_with(|options| {
+        options.embedded.payment_base_urls = base_urls;
+        options.shop_port = Some(0);
+    })
+    .await;
+    let store = format!("/v1/stores/{}", market.store.id);
+    market.owner.patch(&store).json(json!({"currency": "KWD"})).await.expect(200);
+    market.gateway.advance(support::clock::STORE_CACHE);
+    let account = crate::payments::connected::stripe();
+    market.owner.put("/v1/payments/providers/stripe").json(account).await.expect(200);
+    let product = json!({
+        "title": "A book", "status": "active",
+        "variants": [{
+            "price": {"amount": 7_013, "currency": "KWD"},
+            "inventory": {"levels": [{"quantity": 9}]},
+        }],
+    });
+    let product = market.owner.post("/v1/products").json(product).await.expect(201);
+    let browser = market.browser();
+    let variant = product.str("/variants/0/id").to_owned();
+    (market, providers, browser, variant)
+}
+
+#[tokio::test]
+async fn the_shown_total_is_that_of_the_checked_payment_method() {
+    let (market, _providers, mut browser, variant) = with_dinars().await;
+    let line =
+        [("id", &*variant), ("properties[Engraving]", "For Ann"), ("properties[_file]", "7f")];
+    browser.submit_once("/cart/add", &line).await.expect(303);
+    let step = form(&[("email", "ann@example.com"), ("act", "to:shipping")]);
+    let page = browser.submit("/checkout", &step).await.expect(200);
+    let checked = page.text.split("name=\"payment\" value=\"").nth(1).unwrap();
+    let (method, rest) = checked.split_once('"').unwrap();
+    assert!(rest.starts_with(" checked"), "the first method is checked");
+    let (key, total) = (page.input("key"), page.input("total"));
+    assert_eq!(total, if method == "manual" { "7013" } else { "7010" });
+    let last = form(&[
+        ("email", "ann@example.com"),
+        ("key", &key),
+        ("total", &total),
+        ("payment", method),
+        ("act", "place"),
+    ]);
+    let placed = browser.submit_once("/checkout", &last).await.expect(303);
+    let order = placed.header("location").trim_end_matches("/pay").to_owned();
+    let page = browser.open(&order).await.expect(200).shows("Engraving: For Ann");
+    page.lacks("_file");
+    // Another method has another total, which says why.
+    browser.submit_once("/cart/add", &line).await.expect(303);
+    market.gateway.advance(std::time::Duration::from_secs(30));
+    let step = form(&[("email", "ann@example.com"), ("payment", "stripe"), ("act", "to:payment")]);
+    let page = browser.submit("/checkout", &step).await.expect(200).shows("Rounding");
+    assert_eq!(page.input("total"), "7010");
 }

@@ -18,6 +18,8 @@ pub(super) enum Act {
     RemoveCode(String),
     /// Remove a gift card, by its id.
     RemoveCard(String),
+    /// Deliver to a saved address, by its id.
+    Use(String),
     /// Place the order.
     Place,
 }
@@ -27,6 +29,7 @@ impl Act {
         let act = sent.text("act").unwrap_or_default();
         match act.split_once(':') {
             Some(("code", code)) => Self::RemoveCode(code.to_owned()),
+            Some(("use", id)) => Self::Use(id.to_owned()),
             Some(("card", id)) => Self::RemoveCard(id.to_owned()),
             _ if act == "place" => Self::Place,
             // Enter in the field of the code sends the form by its first button, and who continues wants the code too.
@@ -45,7 +48,7 @@ impl Act {
         match self {
             Self::Continue(step) => step == "delivery",
             Self::Place => false,
-            Self::Apply(_) | Self::RemoveCode(_) | Self::RemoveCard(_) => true,
+            Self::Apply(_) | Self::RemoveCode(_) | Self::RemoveCard(_) | Self::Use(_) => true,
         }
     }
 
@@ -54,6 +57,7 @@ impl Act {
         match self {
             Self::Continue(step) => step,
             Self::Apply(_) | Self::RemoveCode(_) | Self::RemoveCard(_) => "codes",
+            Self::Use(_) => "delivery",
             Self::Place => "review",
         }
     }
@@ -86,6 +90,19 @@ pub(super) fn is_half_written(sent: &Fields, cart: &Value, country: &str) -> boo
     let is_begun = || address(sent, "bill").is_some();
     !is_stored("ship", "shipping_address")
         || (has_own_billing && !(is_begun() && is_stored("bill", "billing_address")))
+}
+
+/// The change of the cart that delivers to a saved address, with what else the form says.
+pub(super) fn body_with(sent: &Fields, cart: &Value, address: Value) -> Value {
+    let mut body = without_addresses(body(sent, cart));
+    if let Some(members) = body.as_object_mut() {
+        members.insert("contact".to_owned(), contact(&address));
+        if sent.get("bill_choice") != Some("other") {
+            members.insert("billing_address".to_owned(), address.clone());
+        }
+        members.insert("shipping_address".to_owned(), address);
+    }
+    body
 }
 
 /// What a change of the cart says of addresses.
@@ -163,7 +180,7 @@ pub(super) fn codes(act: &Act, cart: &Value) -> Option<Vec<Value>> {
             Some(vec![json!({ "discount_codes": left })])
         }
         Act::RemoveCard(id) => Some(vec![json!({ "remove_gift_card_ids": [id] })]),
-        Act::Continue(_) | Act::Place => None,
+        Act::Continue(_) | Act::Use(_) | Act::Place => None,
     }
 }
 

@@ -88,7 +88,7 @@ pub(super) fn payment_of(id: &str) -> Value {
 }
 
 /// An address as requests have it: without what the API has found out about it.
-fn destination(address: &Value) -> Value {
+pub(super) fn destination(address: &Value) -> Value {
     let members = address.as_object().into_iter().flatten();
     let known =
         members.filter(|(name, value)| ADDRESS.contains(&name.as_str()) && !value.is_null());

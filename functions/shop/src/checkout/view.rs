@@ -5,6 +5,7 @@ use http::StatusCode;
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::customer::Customer;
 use super::offers::{MANUAL, Offers, is_shipped, rounds};
 use super::summary;
 use crate::address::Address;
@@ -21,6 +22,7 @@ pub(super) struct Checkout<'a> {
     pub(super) visit: &'a Visit,
     pub(super) cart: &'a Cart,
     pub(super) offers: &'a Offers,
+    pub(super) customer: &'a Customer,
     /// What was sent, if it was not stored.
     pub(super) sent: &'a Fields,
     pub(super) notices: Notices,
@@ -86,7 +88,11 @@ impl Checkout<'_> {
     }
 
     fn contact(&self) -> Markup {
-        let email = self.sent.get("email").unwrap_or_else(|| text(&self.cart.json, "email"));
+        let email =
+            self.sent.get("email").unwrap_or_else(|| match text(&self.cart.json, "email") {
+                "" => self.customer.email(),
+                email => email,
+            });
         let accepts = self.stored("accepts_marketing").as_bool().unwrap_or(false);
         let error = self.notices.of("/email");
         let words = self.words();
@@ -111,6 +117,7 @@ impl Checkout<'_> {
 
     fn delivery(&self) -> Markup {
         let (ship, bill) = (self.stored("shipping_address"), self.stored("billing_address"));
+        let own = self.customer.preferred().filter(|_| ship.is_null());
         let is_same = bill.is_null() || bill == ship;
         let is_same = self.sent.get("bill_choice").map_or(is_same, |choice| choice == "same");
         let country = self.visit.store().country.as_str();
@@ -128,7 +135,8 @@ impl Checkout<'_> {
         html! {
             section id="delivery" {
                 h2 { @if is_shipped(self.cart) { (words.delivery) } @else { (words.address) } }
-                (of("ship", ship, "/shipping_address").render(words))
+                (self.customer.choice(words))
+                (of("ship", own.unwrap_or(ship), "/shipping_address").render(words))
                 fieldset.plain {
                     legend { (words.billing_address) }
                     label.choice { input type="radio" name="bill_choice" value="same" checked[is_same]; " " (words.same) }

@@ -49,6 +49,7 @@ pub(super) const DE: Words = Words {
     order_now: "Zahlungspflichtig bestellen",
     binding: "Die Bestellung ist verbindlich.",
     payment_follows: "Auf der nächsten Seite folgt die Zahlung.",
+    saved_addresses: "An eine gespeicherte Adresse liefern",
     too_often: "Zu viele Versuche auf einmal. Bitte warten Sie einen Moment und versuchen Sie es noch einmal.",
     changed_meanwhile: "Dies wurde gleichzeitig geändert. Bitte prüfen Sie es und versuchen Sie es noch einmal.",
     not_possible: "Das ist nicht mehr möglich.",

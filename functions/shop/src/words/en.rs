@@ -49,6 +49,7 @@ pub(super) const EN: Words = Words {
     order_now: "Order",
     binding: "The order is binding.",
     payment_follows: "Payment follows on the next page.",
+    saved_addresses: "Deliver to a saved address",
     too_often: "Too many attempts at once. Please wait a moment, and try again.",
     changed_meanwhile: "This was changed at the same time. Please check it, and try again.",
     not_possible: "This is not possible any more.",

@@ -49,6 +49,7 @@ pub(super) const ES: Words = Words {
     order_now: "Pedir",
     binding: "El pedido es vinculante.",
     payment_follows: "El pago sigue en la página siguiente.",
+    saved_addresses: "Entregar en una dirección guardada",
     too_often: "Demasiados intentos a la vez. Espere un momento y vuelva a intentarlo.",
     changed_meanwhile: "Esto se ha modificado al mismo tiempo. Compruébelo y vuelva a intentarlo.",
     not_possible: "Esto ya no es posible.",

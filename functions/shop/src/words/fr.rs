@@ -49,6 +49,7 @@ pub(super) const FR: Words = Words {
     order_now: "Commander",
     binding: "La commande est ferme.",
     payment_follows: "Le paiement suit à la page suivante.",
+    saved_addresses: "Livrer à une adresse enregistrée",
     too_often: "Trop de tentatives à la fois. Veuillez patienter un instant, puis réessayer.",
     changed_meanwhile: "Ceci a été modifié au même moment. Veuillez vérifier, puis réessayer.",
     not_possible: "Ce n’est plus possible.",

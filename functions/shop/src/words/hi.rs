@@ -49,6 +49,7 @@ pub(super) const HI: Words = Words {
     order_now: "ऑर्डर करें",
     binding: "ऑर्डर बाध्यकारी है।",
     payment_follows: "भुगतान अगले पेज पर होगा।",
+    saved_addresses: "सहेजे गए पते पर भेजें",
     too_often: "एक साथ बहुत अधिक प्रयास हुए। कृपया थोड़ी देर रुककर फिर कोशिश करें।",
     changed_meanwhile: "इसे इसी समय बदला गया है। कृपया जाँचें और फिर कोशिश करें।",
     not_possible: "यह अब संभव नहीं है।",

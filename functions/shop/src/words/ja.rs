@@ -49,6 +49,7 @@ pub(super) const JA: Words = Words {
     order_now: "注文する",
     binding: "ご注文は確定となります。",
     payment_follows: "お支払いは次のページで行います。",
+    saved_addresses: "保存した住所に届ける",
     too_often: "操作が集中しています。しばらく待ってから、もう一度お試しください。",
     changed_meanwhile: "同時に変更されました。確認のうえ、もう一度お試しください。",
     not_possible: "この操作はもうできません。",
