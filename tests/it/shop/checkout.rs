@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use support::{
-    Browser, Market, PASSWORD, Providers, Shopper, Shown, Value, inr, json, race, unique,
+    Browser, Gateway, Market, Merchant, PASSWORD, Providers, Shopper, Shown, Value, inr, json,
+    race, unique,
 };
 
 use super::shop;
@@ -442,36 +443,34 @@ async fn a_store_without_guests_asks_to_sign_in_and_leads_back() {
     page.shows("You are signed in.").shows("500.00");
 }
 
-/// A variant with text on it, in a store that counts in three decimals, with cards beside manual payments.
-async fn with_dinars() -> (Market, Providers, Browser, String) {
+/// A browser at a store that counts in three decimals and takes cards beside manual payments, and a variant.
+async fn with_dinars() -> (Gateway, Providers, Browser, String) {
     let providers = Providers::start().await;
     let base_urls = providers.base_urls();
-    let market = Market::open_with(|options| {
+    let gateway = Gateway::start_with(|options| {
         options.embedded.payment_base_urls = base_urls;
         options.shop_port = Some(0);
     })
     .await;
-    let store = format!("/v1/stores/{}", market.store.id);
-    market.owner.patch(&store).json(json!({"currency": "KWD"})).await.expect(200);
-    market.gateway.advance(support::clock::STORE_CACHE);
+    let merchant = Merchant::sign_up(&gateway).await;
+    let store = merchant.open_store().await;
+    let (owner, path) = (merchant.at(&store), format!("/v1/stores/{}", store.id));
+    owner.patch(&path).json(json!({"currency": "KWD"})).await.expect(200);
+    let variant = json!({"price": {"amount": 7_013, "currency": "KWD"}, "inventory": {"levels": [{"quantity": 9}]}});
+    let product = json!({"title": "A book", "status": "active", "variants": [variant]});
+    let product = owner.post("/v1/products").json(product).await.expect(201);
+    owner.post(&format!("{path}/activate")).json(support::open_as_is()).await.expect(200);
     let account = crate::payments::connected::stripe();
-    market.owner.put("/v1/payments/providers/stripe").json(account).await.expect(200);
-    let product = json!({
-        "title": "A book", "status": "active",
-        "variants": [{
-            "price": {"amount": 7_013, "currency": "KWD"},
-            "inventory": {"levels": [{"quantity": 9}]},
-        }],
-    });
-    let product = market.owner.post("/v1/products").json(product).await.expect(201);
-    let browser = market.browser();
+    owner.put("/v1/payments/providers/stripe").json(account).await.expect(200);
+    let port = gateway.system().shop_port().unwrap_or_default();
+    let browser = gateway.browser(&format!("{}.localhost:{port}", store.subdomain));
     let variant = product.str("/variants/0/id").to_owned();
-    (market, providers, browser, variant)
+    (gateway, providers, browser, variant)
 }
 
 #[tokio::test]
 async fn the_shown_total_is_that_of_the_checked_payment_method() {
-    let (market, _providers, mut browser, variant) = with_dinars().await;
+    let (gateway, _providers, mut browser, variant) = with_dinars().await;
     let line =
         [("id", &*variant), ("properties[Engraving]", "For Ann"), ("properties[_file]", "7f")];
     browser.submit_once("/cart/add", &line).await.expect(303);
@@ -481,7 +480,7 @@ async fn the_shown_total_is_that_of_the_checked_payment_method() {
     let (method, rest) = checked.split_once('"').unwrap();
     assert!(rest.starts_with(" checked"), "the first method is checked");
     let (key, total) = (page.input("key"), page.input("total"));
-    assert_eq!(total, if method == "manual" { "7013" } else { "7010" });
+    assert_eq!(&*total, if method == "manual" { "7013" } else { "7010" });
     let last = form(&[
         ("email", "ann@example.com"),
         ("key", &key),
@@ -495,8 +494,25 @@ async fn the_shown_total_is_that_of_the_checked_payment_method() {
     page.lacks("_file");
     // Another method has another total, which says why.
     browser.submit_once("/cart/add", &line).await.expect(303);
-    market.gateway.advance(std::time::Duration::from_secs(30));
+    gateway.advance(std::time::Duration::from_secs(30));
     let step = form(&[("email", "ann@example.com"), ("payment", "stripe"), ("act", "to:payment")]);
     let page = browser.submit("/checkout", &step).await.expect(200).shows("Rounding");
     assert_eq!(page.input("total"), "7010");
+}
+
+#[tokio::test]
+async fn a_customers_saved_address_fills_the_checkout() {
+    let (market, mut browser) = shop().await;
+    let shopper = Shopper::register(&market.gateway, &market.store).await;
+    let right = [("email", &*shopper.email), ("password", PASSWORD)];
+    browser.submit("/account/login", &right).await.expect(200);
+    browser.submit("/account/addresses", &ADDRESS).await.expect(200);
+    let variant = market.stock(50_000, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    let page = browser.open("/checkout").await.expect(200).shows(&shopper.email);
+    let page = page.shows("Deliver to a saved address");
+    let id = page.text.split("value=\"use:").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let act = format!("use:{id}");
+    let page = browser.submit("/checkout", &[("act", &act), ("bill_choice", "same")]).await;
+    page.expect(200).shows("value=\"12 MG Road\"").lacks("class=\"error\"");
 }
