@@ -178,6 +178,13 @@ pub(crate) fn quantity_of(line: &Value) -> u64 {
     line.get("quantity").and_then(Value::as_u64).unwrap_or_default()
 }
 
+/// The properties of a line of a cart or an order that are shown: not those whose names begin with `_`, which are for the merchant.
+pub(crate) fn properties(line: &Value) -> impl Iterator<Item = (&String, &str)> {
+    let all = line.get("properties").and_then(Value::as_object).into_iter().flatten();
+    all.filter(|(name, _)| !name.starts_with('_'))
+        .map(|(name, value)| (name, value.as_str().unwrap_or_default()))
+}
+
 /// A line of a cart as a request sends it.
 pub(crate) fn line_input(line: &Value, quantity: u64) -> Value {
     json!({

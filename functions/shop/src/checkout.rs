@@ -1,7 +1,8 @@
 //! The checkout: one page with the steps contact, delivery, shipping, payment and review. Each button sends the whole
 //! form, and the cart on the server keeps what it says; nothing is lost by a reload, another tab, or the back button.
-//! It works without a script.
+//! An address that is half written is no cart's: the page shows it again. It works without a script.
 
+mod customer;
 mod fields;
 mod offers;
 mod summary;
@@ -24,7 +25,8 @@ use crate::frame::Navigation;
 use crate::notices::Notices;
 use crate::shops::Shops;
 use crate::values::{text, with};
-use crate::visit::{ORDER, Opened, Visit};
+use crate::visit::{Opened, Visit};
+use customer::Customer;
 use fields::Act;
 use offers::{Offers, rates};
 use view::Checkout;
@@ -39,12 +41,26 @@ pub(crate) fn routes() -> Router<Arc<Shops>> {
 }
 
 async fn show(_: Navigation, visit: Visit) -> Response {
+    match needs_account(&visit).await {
+        Ok(true) => return to_sign_in(),
+        Ok(false) => {}
+        Err(fault) => return fault.into_response(),
+    }
     let loaded = match visit.load_cart().await {
         Ok(Some(cart)) if !cart.is_empty() => cart,
         Ok(_) => return Redirect::to("/cart").into_response(),
         Err(fault) => return fault.into_response(),
     };
     page(&visit, &loaded, &Fields::default(), Notices::default(), StatusCode::OK).await
+}
+
+/// Whether this visitor signs in before an order: the store sells to customers alone.
+async fn needs_account(visit: &Visit) -> Result<bool, Fault> {
+    Ok(!visit.has_session() && !visit.settings().await?.checkout.guest_checkout)
+}
+
+fn to_sign_in() -> Response {
+    see_other("/account/login?return_to=/checkout")
 }
 
 async fn page(
@@ -54,10 +70,24 @@ async fn page(
     notices: Notices,
     status: StatusCode,
 ) -> Response {
-    match Offers::load(visit, cart).await {
-        Ok(offers) => {
+    let (offers, customer) = tokio::join!(Offers::load(visit, cart), Customer::load(visit, cart));
+    let loaded = match offers {
+        Ok(offers) => offers.with_first_method(visit, cart).await.map(|cart| (offers, cart)),
+        Err(fault) => Err(fault),
+    };
+    match loaded {
+        Ok((offers, cart)) => {
             let key = sent.text("key").map_or_else(seal::random_secret, str::to_owned);
-            Checkout { visit, cart, offers: &offers, sent, notices, key: &key }.answer(status)
+            Checkout {
+                visit,
+                cart: &cart,
+                offers: &offers,
+                customer: &customer,
+                sent,
+                notices,
+                key: &key,
+            }
+            .answer(status)
         }
         Err(fault) => fault.into_response(),
     }
@@ -90,17 +120,20 @@ async fn converted(visit: &Visit) -> Response {
 async fn advance(visit: &Visit, cart: Cart, sent: &Fields) -> Result<Response, Fault> {
     let act = Act::of(sent);
     let mut notices = Notices::default();
-    let (cart, is_saved) = match visit.patch_cart(&cart, fields::body(sent, &cart.json)).await {
-        Ok(saved) => (saved, true),
-        Err(fault) => {
-            notices.note(&fault, visit.words())?;
-            (cart, false)
-        }
-    };
+    if let Act::Use(id) = &act {
+        return delivered_to(visit, cart, (sent, id)).await;
+    }
+    let (cart, is_saved) = stored(visit, cart, (sent, &act), &mut notices).await?;
     let cart = with_code(visit, cart, &act, &mut notices).await?;
     let cart = with_rate(visit, cart).await?;
     match act {
         Act::Place if is_saved => place(visit, &cart, sent, notices).await,
+        _ if notices.is_empty()
+            && act.is_within_addresses()
+            && (!is_saved || is_half_written(visit, &cart, sent)) =>
+        {
+            Ok(page(visit, &cart, sent, notices, StatusCode::OK).await)
+        }
         _ if notices.is_empty() => {
             let to = format!("/checkout#{}", act.anchor());
             Ok(see_other(&to))
@@ -110,6 +143,58 @@ async fn advance(visit: &Visit, cart: Cart, sent: &Fields) -> Result<Response, F
             Ok(page(visit, &cart, sent, notices, status).await)
         }
     }
+}
+
+/// Stores the form with a saved address of the customer in place of the form's.
+async fn delivered_to(
+    visit: &Visit,
+    cart: Cart,
+    (sent, id): (&Fields, &str),
+) -> Result<Response, Fault> {
+    let Some(address) = Customer::load(visit, &cart).await.address(id) else {
+        return Ok(see_other("/checkout#delivery"));
+    };
+    match visit.patch_cart(&cart, fields::body_with(sent, &cart.json, address)).await {
+        Ok(cart) => {
+            with_rate(visit, cart).await?;
+            Ok(see_other("/checkout#delivery"))
+        }
+        Err(fault) => {
+            let mut notices = Notices::default();
+            notices.note(&fault, visit.words())?;
+            Ok(page(visit, &cart, sent, notices, StatusCode::UNPROCESSABLE_ENTITY).await)
+        }
+    }
+}
+
+/// Stores what the form says; whether all of it is stored. Of addresses that may be half written nothing is said yet.
+async fn stored(
+    visit: &Visit,
+    cart: Cart,
+    (sent, act): (&Fields, &Act),
+    notices: &mut Notices,
+) -> Result<(Cart, bool), Fault> {
+    let body = fields::body(sent, &cart.json);
+    let fault = match visit.patch_cart(&cart, body.clone()).await {
+        Ok(saved) => return Ok((saved, true)),
+        Err(fault) => fault,
+    };
+    let is_of_addresses = fault.fields.iter().any(|(pointer, _)| fields::is_of_address(pointer));
+    if !(is_of_addresses && act.is_within_addresses()) {
+        notices.note(&fault, visit.words())?;
+        return Ok((cart, false));
+    }
+    match visit.adjust_cart(&cart, fields::without_addresses(body)).await {
+        Ok(saved) => Ok((saved, false)),
+        Err(fault) => {
+            notices.note(&fault, visit.words())?;
+            Ok((cart, false))
+        }
+    }
+}
+
+fn is_half_written(visit: &Visit, cart: &Cart, sent: &Fields) -> bool {
+    fields::is_half_written(sent, &cart.json, visit.store().country.as_str())
 }
 
 fn see_other(to: &str) -> Response {
@@ -180,6 +265,7 @@ async fn place(
     match visit.send(call).await {
         Ok(answer) => Ok(placed(visit, &answer.json())),
         Err(fault) if fault.is("cart_converted") => Ok(converted(visit).await),
+        Err(fault) if fault.is("account_required") => Ok(to_sign_in()),
         Err(fault) => {
             notices.note(&fault, visit.words())?;
             let cart = visit.load_cart().await?.unwrap_or_else(|| cart.clone());
@@ -202,7 +288,7 @@ fn placed(visit: &Visit, placed: &Value) -> Response {
     let to = if needs_payment { format!("/orders/{id}/pay") } else { format!("/orders/{id}") };
     let opened = Opened { id, token: Some(text(placed, "order_token").to_owned()) };
     // The cart's cookie stays: a second press of the button finds its order.
-    visit.with_cookie(see_other(&to), ORDER, &opened.written())
+    visit.with_order(see_other(&to), opened)
 }
 
 /// The style sheet with the store's colors. The page that says that there is no shop is read, too.

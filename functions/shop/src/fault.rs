@@ -7,6 +7,7 @@ use primitives::problem::Problem;
 use serde_json::Value;
 
 use crate::document::Plain;
+use crate::words::Words;
 
 /// Ends a session that is over, so that the next request is a guest's.
 pub(crate) const SIGNED_OUT: &str = "shop_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax";
@@ -72,10 +73,21 @@ impl Fault {
         self.code == code
     }
 
+    /// The sentence about the request, for shoppers: those for programs have words of the platform in their place.
+    pub(crate) fn said(&self, words: &'static Words) -> &str {
+        match self.code.as_str() {
+            "rate_limited" | "too_many_attempts" => words.too_often,
+            "version_conflict" | "precondition_failed" => words.changed_meanwhile,
+            "invalid_state_transition" => words.not_possible,
+            "not_found" | "gone" => words.not_there,
+            _ => &self.detail,
+        }
+    }
+
     /// The sentences about the fields, or else the one about the request.
     pub(crate) fn sentences(&self) -> Vec<&str> {
         if self.fields.is_empty() {
-            return vec![&self.detail];
+            return vec![self.said(Words::english())];
         }
         self.fields.iter().map(|(_, detail)| detail.as_str()).collect()
     }
@@ -107,7 +119,8 @@ impl From<Problem> for Fault {
 impl IntoResponse for Fault {
     fn into_response(self) -> Response {
         let title = self.title();
-        let sentences = if self.status.is_server_error() { Vec::new() } else { self.sentences() };
+        let is_said = self.status.is_server_error() || self.is("not_found");
+        let sentences = if is_said { Vec::new() } else { self.sentences() };
         let content = html! {
             h1 { (title) }
             @for sentence in sentences { @if !sentence.is_empty() && sentence != title { p { (sentence) } } }

@@ -33,7 +33,7 @@ impl Notices {
     ///
     /// # Errors
     /// Another rejection.
-    pub(crate) fn note(&mut self, fault: &Fault, words: &Words) -> Result<(), Fault> {
+    pub(crate) fn note(&mut self, fault: &Fault, words: &'static Words) -> Result<(), Fault> {
         let is_theirs = matches!(
             fault.status,
             StatusCode::UNPROCESSABLE_ENTITY | StatusCode::CONFLICT | StatusCode::BAD_REQUEST
@@ -44,7 +44,7 @@ impl Notices {
         if fault.is("price_changed") {
             self.whole.push(words.price_changed.to_owned());
         } else if fault.fields.is_empty() {
-            self.whole.push(fault.detail.clone());
+            self.whole.push(fault.said(words).to_owned());
         }
         let errors = fault.fields.iter().enumerate();
         self.at.extend(errors.map(|(place, (pointer, detail))| {

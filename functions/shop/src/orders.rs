@@ -2,6 +2,7 @@
 //! the mails, or by the cookie of the checkout; a customer by their session.
 
 mod pay;
+mod recent;
 mod shown;
 mod view;
 
@@ -18,7 +19,7 @@ use crate::form::Fields;
 use crate::frame::Navigation;
 use crate::paths::segment;
 use crate::shops::Shops;
-use crate::visit::{ORDER, Opened, Visit};
+use crate::visit::{Opened, Visit};
 
 /// The routes.
 pub(crate) fn routes() -> Router<Arc<Shops>> {
@@ -29,8 +30,8 @@ pub(crate) fn routes() -> Router<Arc<Shops>> {
         .route("/orders/{id}/cancel", post(cancel))
 }
 
-/// `GET /orders/{id}`. A token in the URL moves to a cookie, so that it is in no history, referrer or picture of the
-/// screen.
+/// `GET /orders/{id}`. A token in the URL that opens the order moves to a cookie, so that it is in no history, referrer or
+/// picture of the screen.
 async fn show(
     _: Navigation,
     Path(id): Path<String>,
@@ -41,10 +42,14 @@ async fn show(
     if let Some(token) = query.text("token") {
         let opened = Opened { id: id.clone(), token: Some(token.to_owned()) };
         let to = Redirect::to(&format!("/orders/{}", segment(&id))).into_response();
-        return visit.with_cookie(to, ORDER, &opened.written());
+        return match visit.is_opened(&opened).await {
+            Ok(true) => visit.with_order(to, opened),
+            Ok(false) => to,
+            Err(fault) => fault.into_response(),
+        };
     }
     match visit.load_order(&id).await {
-        Ok(order) => view::page(&visit, &order, None, StatusCode::OK),
+        Ok(order) => view::page(&visit, &order, None, StatusCode::OK).await,
         Err(fault) if fault.is("not_found") => unknown(&visit),
         Err(fault) => fault.into_response(),
     }
@@ -67,7 +72,10 @@ async fn cancel(_: Navigation, Path(id): Path<String>, visit: Visit) -> Response
     match visit.send(call).await {
         Ok(_) => Redirect::to(&format!("/orders/{}", segment(&id))).into_response(),
         Err(fault) if fault.status == StatusCode::CONFLICT => match visit.load_order(&id).await {
-            Ok(order) => view::page(&visit, &order, Some(&fault.detail), StatusCode::CONFLICT),
+            Ok(order) => {
+                view::page(&visit, &order, Some(fault.said(visit.words())), StatusCode::CONFLICT)
+                    .await
+            }
             Err(fault) => fault.into_response(),
         },
         Err(fault) => fault.into_response(),

@@ -15,10 +15,11 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::{HeaderMap, StatusCode};
+use maud::html;
 use serde_json::{Map, Value};
 use shop_theme::{Data, Limits, Page, Rendered, Theme};
 
-use crate::cart::Cart;
+use crate::cart::{Cart, lines};
 use crate::document::json;
 use crate::fault::Fault;
 use crate::form::Fields;
@@ -32,6 +33,9 @@ use rendering::blocking;
 pub(crate) use respond::{fault, private};
 pub(crate) use suggestions::{recommend, suggest, suggest_json};
 use wanted::Wanted;
+
+/// How a part of the platform's is placed in a page whose design is not known.
+pub(crate) const PLACE: &str = "max-width: 60rem; margin: 1.5rem auto; padding: 0 1.5rem;";
 
 /// Any page of the theme.
 pub(crate) async fn show(
@@ -107,7 +111,12 @@ async fn page(visit: &Visit, query: &Fields) -> Result<Shown, Fault> {
     let page = page?;
     let status =
         if matches!(page, Page::NotFound) { StatusCode::NOT_FOUND } else { StatusCode::OK };
-    let data = data::load(visit, &theme, &page, carts?).await?;
+    let mut data = data::load(visit, &theme, &page, carts?).await?;
+    if matches!(page, Page::Cart) && lines(&data.cart).is_empty() {
+        let notice = visit.unpaid_notice().await;
+        let notice = notice.map(|notice| html! { div style=(PLACE) { (notice) } });
+        data.around.0 = notice.unwrap_or_default().into_string();
+    }
     let ids = query.sections();
     if !ids.is_empty() {
         let rendered =

@@ -27,7 +27,7 @@ pub(crate) use arrival::AnyVisit;
 pub(crate) const CART: &str = "shop_cart";
 /// The cookie of a customer's session.
 pub(crate) const SESSION: &str = "shop_session";
-/// The cookie of an order that was just placed: its id and its token.
+/// The cookie of the orders that were placed or opened last: their ids and tokens.
 pub(crate) const ORDER: &str = "shop_order";
 /// The cookie of a theme's preview.
 pub(crate) const PREVIEW: &str = "shop_preview";
@@ -60,7 +60,7 @@ pub(crate) struct Opened {
 
 impl Opened {
     /// Reads the value of a cookie.
-    fn parse(value: &str) -> Self {
+    pub(crate) fn parse(value: &str) -> Self {
         match value.split_once('.') {
             Some((id, token)) => Self { id: id.to_owned(), token: Some(token.to_owned()) },
             None => Self { id: value.to_owned(), token: None },
@@ -121,22 +121,16 @@ impl Visit {
         found.map(Cookie::value).filter(|value| !value.is_empty())
     }
 
-    /// Whether this visitor has neither a cart nor a session nor a preview: such pages are everybody's, unless the shop
+    /// Whether this visitor has neither a cart nor an order nor a session nor a preview: such pages are everybody's, unless the shop
     /// asks for a password.
     pub(crate) fn is_anonymous(&self) -> bool {
         !self.store().password_protected
-            && [CART, SESSION, PREVIEW].iter().all(|name| self.cookie(name).is_none())
+            && [CART, ORDER, SESSION, PREVIEW].iter().all(|name| self.cookie(name).is_none())
     }
 
     /// The cart that the cookie names.
     pub(crate) fn cart(&self) -> Option<Opened> {
         self.cookie(CART).map(Opened::parse)
-    }
-
-    /// The order that the cookie names, if it is this one.
-    pub(crate) fn order_token(&self, id: &str) -> Option<String> {
-        let order = Opened::parse(self.cookie(ORDER)?);
-        order.token.filter(|_| order.id == id)
     }
 
     /// Whether the visitor has signed in.

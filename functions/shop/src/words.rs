@@ -9,6 +9,9 @@ mod hi;
 mod ja;
 
 use core_types::fields::Locale;
+use serde_json::Value;
+
+use crate::values::text;
 
 macro_rules! wordings {
     ($($name:ident)*) => {
@@ -40,7 +43,7 @@ wordings! {
     phone choose required invalid order order_number is_cancelled thanks is_refunded
     is_processing is_placed left_to_pay reserved_until pay_amount cancel_order deliveries
     shipped delivered cancelled addresses billing messages_to not_shown open_link paid_elsewhere to_payment pay need_scripts
-    back_to_order not_paid date_format months
+    payment_follows saved_addresses too_often changed_meanwhile not_possible not_there pay_by rounding refunded cancel_sure cancel_yes paid partly_paid partly_refunded back_to_order not_paid not_paid_yet pay_or_look date_format months
 }
 
 const LANGUAGES: [&Words; 6] = [&en::EN, &de::DE, &fr::FR, &es::ES, &ja::JA, &hi::HI];
@@ -51,6 +54,11 @@ impl Words {
         let language = locale.as_str().split('-').next().unwrap_or_default();
         let found = LANGUAGES.into_iter().find(|it| it.language.eq_ignore_ascii_case(language));
         found.unwrap_or(&en::EN)
+    }
+
+    /// The words in English.
+    pub(crate) fn english() -> &'static Self {
+        &en::EN
     }
 
     /// So many days, or from so many to so many.
@@ -81,6 +89,17 @@ impl Words {
     /// A time of `2026-11-27T14:05…`.
     pub(crate) fn time(&self, time: &str) -> String {
         format!("{} {} UTC", self.date(time), time.get(11..16).unwrap_or_default())
+    }
+}
+
+/// What shoppers call a payment method.
+pub(crate) fn method_name<'a>(method: &'a Value, words: &Words) -> &'a str {
+    match (text(method, "name"), text(method, "provider")) {
+        ("", "stripe") => words.by_stripe,
+        ("", "razorpay") => words.by_razorpay,
+        ("", "manual") => words.by_arrangement,
+        ("", other) => other,
+        (name, _) => name,
     }
 }
 

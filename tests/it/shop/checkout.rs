@@ -2,7 +2,10 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use support::{Browser, Market, Providers, Shown, Value, inr, json, race, unique};
+use support::{
+    Browser, Gateway, Market, Merchant, PASSWORD, Providers, Shopper, Shown, Value, inr, json,
+    race, unique,
+};
 
 use super::shop;
 
@@ -75,6 +78,7 @@ async fn a_guest_orders_without_a_script() {
     assert_eq!(total, "109900");
     let code = form(&[("email", "asha@example.com"), ("code", "TENTH"), ("act", "apply")]);
     let page = browser.submit("/checkout", &code).await.expect(200).shows("TENTH").shows("999.00");
+    let page = page.shows("Discount: A tenth");
     // A total of before is not charged.
     let last = form(&[
         ("email", "asha@example.com"),
@@ -252,6 +256,7 @@ async fn a_payment_at_a_provider_leads_back_to_a_paid_order() {
     assert!(asked.text().await.unwrap().contains("Approve"));
     let back = choose(&mut browser, &bank, "pay").await;
     let page = browser.open(&back).await.expect(200).shows("Thank you for your order");
+    let page = page.shows("Payment method: Card, wallet or bank (Stripe) – paid");
     let order = market.show(page.path.trim_start_matches("/orders/")).await.expect(200);
     assert_eq!(order.str("/financial_status"), "paid");
 }
@@ -262,6 +267,7 @@ async fn a_declined_payment_can_be_tried_again() {
     let bank = to_bank(&market, &mut browser).await;
     let back = choose(&mut browser, &bank, "decline").await;
     let page = browser.open(&back).await.expect(200).shows("Nothing was charged").shows("Pay ");
+    let page = page.shows("Pay by: Payment by arrangement");
     let id = page.path.split('/').nth(2).unwrap().to_owned();
     let again = provider(&browser.open(&format!("/orders/{id}/pay")).await.expect(200));
     let back = choose(&mut browser, &again, "pay").await;
@@ -290,8 +296,11 @@ async fn an_order_is_shown_to_its_shopper_alone() {
     let shown = other.open(&format!("{path}?token={token}")).await.expect(200);
     assert_eq!(shown.path, path);
     shown.shows("Cancel the order");
+    other.open(&path).await.expect(200).shows("Do you want to cancel this order?");
     let done = other.submit(&format!("{path}/cancel"), &[]).await.expect(200);
     done.shows("This order was cancelled").lacks("Cancel the order");
+    let again = other.submit(&format!("{path}/cancel"), &[]).await;
+    again.lacks("resource");
 }
 
 #[tokio::test]
@@ -328,4 +337,182 @@ async fn two_tabs_place_one_order() {
         assert!(shown.path.starts_with("/orders/") || shown.status == 422, "{shown:?}");
     }
     market.audit(&variant).await;
+}
+
+#[tokio::test]
+async fn a_country_is_chosen_before_the_rest_of_an_address() {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(50_000, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    // What the script sends when a country is the first thing that is chosen.
+    let first = [
+        ("act", "to:delivery"),
+        ("email", "ann@example.com"),
+        ("ship[country]", "GB"),
+        ("bill_choice", "same"),
+        ("note", "Ring twice"),
+    ];
+    let page = browser.submit("/checkout", &first).await.expect(200);
+    let page = page.shows("<option value=\"GB\" selected>").shows("Postcode");
+    page.shows("ann@example.com").shows("Ring twice").lacks("class=\"error\"");
+    // Half an address, with a code: what is typed stays, and nothing is red yet.
+    let half = [
+        ("act", "to:delivery"),
+        ("email", "ann@example.com"),
+        ("ship[country]", "US"),
+        ("ship[line1]", "1 Main Street"),
+        ("bill_choice", "other"),
+        ("bill[country]", "CA"),
+    ];
+    let page = browser.submit("/checkout", &half).await.expect(200);
+    let page = page.shows("<option value=\"US\" selected>").shows("ZIP code");
+    let page = page.shows("value=\"1 Main Street\"").shows("<option value=\"CA\" selected>");
+    page.lacks("class=\"error\"").lacks("aria-invalid");
+    // Who goes on to the shipping is told what lacks.
+    let mut on = half;
+    on[0] = ("act", "to:shipping");
+    browser.submit("/checkout", &on).await.expect(422).shows("ship-city-error");
+}
+
+#[tokio::test]
+async fn enter_in_the_field_of_a_code_applies_it() {
+    let (market, mut browser) = shop().await;
+    with_rates(&market).await;
+    let variant = market.stock(50_000, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    let page = browser.open("/checkout").await.expect(200);
+    // Enter presses the first button of the form.
+    let first = page.text.split("<button").nth(1).unwrap();
+    let act = first.split("value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let enter = [("act", act), ("email", "ann@example.com"), ("code", "TENTH")];
+    browser.submit("/checkout", &enter).await.expect(200).shows("450.00");
+}
+
+#[tokio::test]
+async fn a_browser_keeps_its_last_orders_and_finds_the_unpaid_one() {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(50_000, 9).await;
+    browser.open("/cart").await.expect(200).lacks("is not paid yet");
+    let mut paths = Vec::new();
+    for _ in 0..2 {
+        browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+        paths.push(order(&market, &mut browser).await);
+        market.gateway.advance(std::time::Duration::from_secs(30));
+    }
+    for path in &paths {
+        browser.open(path).await.expect(200);
+    }
+    // A token that does not open the order replaces none that does.
+    browser.open(&format!("{}?token=garbage", paths[0])).await.expect(200);
+    browser.open(&paths[1]).await.expect(200);
+    market.gateway.advance(std::time::Duration::from_secs(30));
+    for page in ["/cart", "/checkout"] {
+        let page = browser.open(page).await.expect(200).shows("is not paid yet");
+        page.shows(&format!("href=\"{}\"", paths[1]));
+    }
+    let mut other = market.browser();
+    other.open(&format!("{}?token=garbage", paths[0])).await.expect(404);
+    assert!(!other.cookies.contains_key("shop_order"));
+    // Whoever signs out leaves nothing of an order to the next one at this browser.
+    browser.submit("/account/logout", &[]).await;
+    for path in &paths {
+        browser.open(path).await.expect(404);
+    }
+}
+
+#[tokio::test]
+async fn a_store_without_guests_asks_to_sign_in_and_leads_back() {
+    let (market, mut browser) = shop().await;
+    let settings = format!("/v1/stores/{}/settings", market.store.id);
+    let change = json!({"checkout": {"guest_checkout": false}});
+    market.owner.patch(&settings).json(change).await.expect(200);
+    market.gateway.advance(support::clock::STORE_CACHE);
+    let variant = market.stock(50_000, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    let page = browser.open("/checkout").await.expect(200);
+    assert_eq!(page.path, "/account/login?return_to=/checkout");
+    // Also whoever had the page open before.
+    let last =
+        [("email", "ann@example.com"), ("key", "a-key"), ("payment", "manual"), ("act", "place")];
+    let page = browser.submit("/checkout", &form(&last)).await.expect(200);
+    assert_eq!(page.path, "/account/login?return_to=/checkout");
+    let shopper = Shopper::register(&market.gateway, &market.store).await;
+    let right = [("email", &*shopper.email), ("password", PASSWORD), ("return_to", "/checkout")];
+    let page = browser.submit("/account/login", &right).await.expect(200);
+    assert_eq!(page.path, "/checkout");
+    page.shows("You are signed in.").shows("500.00");
+}
+
+/// A browser at a store that counts in three decimals and takes cards beside manual payments, and a variant.
+async fn with_dinars() -> (Gateway, Providers, Browser, String) {
+    let providers = Providers::start().await;
+    let base_urls = providers.base_urls();
+    let gateway = Gateway::start_with(|options| {
+        options.embedded.payment_base_urls = base_urls;
+        options.shop_port = Some(0);
+    })
+    .await;
+    let merchant = Merchant::sign_up(&gateway).await;
+    let store = merchant.open_store().await;
+    let (owner, path) = (merchant.at(&store), format!("/v1/stores/{}", store.id));
+    owner.patch(&path).json(json!({"currency": "KWD"})).await.expect(200);
+    let variant = json!({"price": {"amount": 7_013, "currency": "KWD"}, "inventory": {"levels": [{"quantity": 9}]}});
+    let product = json!({"title": "A book", "status": "active", "variants": [variant]});
+    let product = owner.post("/v1/products").json(product).await.expect(201);
+    owner.post(&format!("{path}/activate")).json(support::open_as_is()).await.expect(200);
+    let account = crate::payments::connected::stripe();
+    owner.put("/v1/payments/providers/stripe").json(account).await.expect(200);
+    let port = gateway.system().shop_port().unwrap_or_default();
+    let browser = gateway.browser(&format!("{}.localhost:{port}", store.subdomain));
+    let variant = product.str("/variants/0/id").to_owned();
+    (gateway, providers, browser, variant)
+}
+
+#[tokio::test]
+async fn the_shown_total_is_that_of_the_checked_payment_method() {
+    let (gateway, _providers, mut browser, variant) = with_dinars().await;
+    let line =
+        [("id", &*variant), ("properties[Engraving]", "For Ann"), ("properties[_file]", "7f")];
+    browser.submit_once("/cart/add", &line).await.expect(303);
+    let step = form(&[("email", "ann@example.com"), ("act", "to:shipping")]);
+    let page = browser.submit("/checkout", &step).await.expect(200);
+    let checked = page.text.split("name=\"payment\" value=\"").nth(1).unwrap();
+    let (method, rest) = checked.split_once('"').unwrap();
+    assert!(rest.starts_with(" checked"), "the first method is checked");
+    let (key, total) = (page.input("key"), page.input("total"));
+    assert_eq!(&*total, if method == "manual" { "7013" } else { "7010" });
+    let last = form(&[
+        ("email", "ann@example.com"),
+        ("key", &key),
+        ("total", &total),
+        ("payment", method),
+        ("act", "place"),
+    ]);
+    let placed = browser.submit_once("/checkout", &last).await.expect(303);
+    let order = placed.header("location").trim_end_matches("/pay").to_owned();
+    let page = browser.open(&order).await.expect(200).shows("Engraving: For Ann");
+    page.lacks("_file");
+    // Another method has another total, which says why.
+    browser.submit_once("/cart/add", &line).await.expect(303);
+    gateway.advance(std::time::Duration::from_secs(30));
+    let step = form(&[("email", "ann@example.com"), ("payment", "stripe"), ("act", "to:payment")]);
+    let page = browser.submit("/checkout", &step).await.expect(200).shows("Rounding");
+    assert_eq!(page.input("total"), "7010");
+}
+
+#[tokio::test]
+async fn a_customers_saved_address_fills_the_checkout() {
+    let (market, mut browser) = shop().await;
+    let shopper = Shopper::register(&market.gateway, &market.store).await;
+    let right = [("email", &*shopper.email), ("password", PASSWORD)];
+    browser.submit("/account/login", &right).await.expect(200);
+    browser.submit("/account/addresses", &ADDRESS).await.expect(200);
+    let variant = market.stock(50_000, 9).await;
+    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    let page = browser.open("/checkout").await.expect(200).shows(&shopper.email);
+    let page = page.shows("Deliver to a saved address");
+    let id = page.text.split("value=\"use:").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let act = format!("use:{id}");
+    let page = browser.submit("/checkout", &[("act", &act), ("bill_choice", "same")]).await;
+    page.expect(200).shows("value=\"12 MG Road\"").lacks("class=\"error\"");
 }

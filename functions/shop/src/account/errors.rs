@@ -6,6 +6,7 @@ use shop_theme::Posted;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::values::text;
+use crate::words::Words;
 
 /// A field by its name in themes' forms and in the API, and what people call it.
 type Field = (&'static str, &'static str, &'static str);
@@ -78,7 +79,7 @@ fn phrase(code: &str) -> &'static str {
 fn sentence(fault: &Fault) -> &str {
     match fault.code.as_str() {
         "invalid_credentials" => "Incorrect email or password.",
-        _ => &fault.detail,
+        _ => fault.said(Words::english()),
     }
 }
 

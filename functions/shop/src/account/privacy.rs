@@ -1,15 +1,16 @@
 //! What becomes of a customer's data: a copy of it, and its end. These pages are the platform's.
 
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::session::{CUSTOMER, input, password, to_sign_in};
+use super::session::{CUSTOMER, input, password, signed_out, to_sign_in};
 use super::view::{self, Privacy};
 use crate::form::Fields;
 use crate::frame::Navigation;
 use crate::values::{date, text, with};
-use crate::visit::{SESSION, Visit};
+use crate::visit::Visit;
+use crate::words::Words;
 
 /// `GET /account/privacy`.
 pub(super) async fn show(_: Navigation, visit: Visit) -> Response {
@@ -68,12 +69,12 @@ pub(super) async fn delete(_: Navigation, visit: Visit, sent: Fields) -> Respons
     };
     let call = visit.call_at(Method::DELETE, format!("{CUSTOMER}/me")).body(body);
     match visit.send(call).await {
-        Ok(_) => visit.with_cookie(Redirect::to("/").into_response(), SESSION, ""),
+        Ok(_) => signed_out(&visit),
         Err(fault) if fault.status.is_client_error() => {
             let error = match fault.code.as_str() {
                 "invalid_credentials" => "This password is not right.",
                 "invalid_or_expired_code" => "This code is not right, or it is over.",
-                _ => fault.detail.as_str(),
+                _ => fault.said(Words::english()),
             };
             let is_code = fault.is("invalid_or_expired_code") && !challenge.is_empty();
             let challenge = Some(challenge).filter(|_| is_code);

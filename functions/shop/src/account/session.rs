@@ -8,7 +8,7 @@ use crate::api::Call;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::values::with;
-use crate::visit::{SESSION, Visit};
+use crate::visit::{CART, ORDER, SESSION, Visit};
 
 /// The base of a customer's own routes in the API.
 pub(super) const CUSTOMER: &str = "/v1/storefront/customer";
@@ -23,6 +23,12 @@ pub(super) fn to_sign_in(visit: &Visit) -> Response {
     let back: String = form_urlencoded::byte_serialize(visit.location.as_bytes()).collect();
     let to = Redirect::to(&format!("/account/login?return_to={back}")).into_response();
     visit.with_cookie(to, SESSION, "")
+}
+
+/// The start page for a browser that shows nothing of a customer any more: neither the session's, nor a cart, nor an order.
+pub(super) fn signed_out(visit: &Visit) -> Response {
+    let to = Redirect::to("/").into_response();
+    [SESSION, CART, ORDER].into_iter().fold(to, |to, name| visit.with_cookie(to, name, ""))
 }
 
 /// An input of a form, by its own name or by that of a theme's form.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use shop_theme::{Page, Posted};
 
 use super::errors::{CUSTOMER_FIELDS, messages, posted};
-use super::session::{CUSTOMER, input, password, target};
+use super::session::{CUSTOMER, input, password, signed_out, target};
 use super::themed::{self, Themed};
 use super::view::{self, AskForCode, CodePage, SignIn};
 use crate::fault::Fault;
@@ -16,6 +16,7 @@ use crate::frame::Navigation;
 use crate::paths::segment;
 use crate::values::text;
 use crate::visit::{CART, Opened, SESSION, Visit};
+use crate::words::Words;
 
 /// `GET /account/login`.
 pub(super) async fn show(_: Navigation, RawQuery(query): RawQuery, visit: Visit) -> Response {
@@ -126,7 +127,8 @@ pub(super) async fn verify(_: Navigation, visit: Visit, sent: Fields) -> Respons
         Ok(answer) => signed_in(&visit, &answer.json(), &target).await,
         Err(fault) if fault.status.is_client_error() => {
             let error = "This code is not right, or it is over.";
-            let error = if fault.retry_after.is_some() { fault.detail.as_str() } else { error };
+            let error =
+                if fault.retry_after.is_some() { fault.said(Words::english()) } else { error };
             let page = CodePage { visit: &visit, challenge, target: &target, error: Some(error) };
             page.answer(StatusCode::UNPROCESSABLE_ENTITY)
         }
@@ -143,6 +145,5 @@ pub(super) async fn sign_out(method: Method, visit: Visit) -> Response {
         let call = visit.call_at(Method::POST, format!("{CUSTOMER}/logout")).body(json!({}));
         let _ = visit.send(call).await;
     }
-    let response = visit.with_cookie(Redirect::to("/").into_response(), SESSION, "");
-    visit.with_cookie(response, CART, "")
+    signed_out(&visit)
 }

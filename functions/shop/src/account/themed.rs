@@ -16,7 +16,7 @@ use super::quiet::quiet;
 use crate::countries;
 use crate::document::with_headers;
 use crate::fault::Fault;
-use crate::pages;
+use crate::pages::{self, PLACE};
 use crate::values::text;
 use crate::visit::Visit;
 
@@ -169,9 +169,6 @@ fn with_notices(page: &str, form: Option<&Posted>) -> String {
     };
     page.replacen(NOTICE, &notice.into_string(), 1)
 }
-
-/// How a part of the platform's is placed in a page whose design is not known.
-const PLACE: &str = "max-width: 60rem; margin: 1.5rem auto; padding: 0 1.5rem; text-align: center;";
 
 /// A link below the theme's part of the page.
 pub(super) fn link(to: &str, label: &str) -> Markup {

@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
+use super::offers::payment_of;
 use crate::address::ADDRESS;
 use crate::form::Fields;
-use crate::values::{text, with};
+use crate::values::text;
 
 /// What a button of the form means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub(super) enum Act {
     RemoveCode(String),
     /// Remove a gift card, by its id.
     RemoveCard(String),
+    /// Deliver to a saved address, by its id.
+    Use(String),
     /// Place the order.
     Place,
 }
@@ -26,16 +29,26 @@ impl Act {
         let act = sent.text("act").unwrap_or_default();
         match act.split_once(':') {
             Some(("code", code)) => Self::RemoveCode(code.to_owned()),
+            Some(("use", id)) => Self::Use(id.to_owned()),
             Some(("card", id)) => Self::RemoveCard(id.to_owned()),
-            Some(("to", step)) if step.bytes().all(|b| b.is_ascii_lowercase()) => {
-                Self::Continue(step.to_owned())
-            }
             _ if act == "place" => Self::Place,
-            // Enter in the field of the code sends the form by its first button.
-            _ => match sent.text("code") {
-                Some(code) => Self::Apply(code.to_owned()),
-                None => Self::Continue("delivery".to_owned()),
+            // Enter in the field of the code sends the form by its first button, and who continues wants the code too.
+            step => match (sent.text("code"), step) {
+                (Some(code), _) => Self::Apply(code.to_owned()),
+                (None, Some(("to", step))) if step.bytes().all(|b| b.is_ascii_lowercase()) => {
+                    Self::Continue(step.to_owned())
+                }
+                _ => Self::Continue("delivery".to_owned()),
             },
+        }
+    }
+
+    /// Whether the addresses may be half written: nobody has said yet that they are complete.
+    pub(super) fn is_within_addresses(&self) -> bool {
+        match self {
+            Self::Continue(step) => step == "delivery",
+            Self::Place => false,
+            Self::Apply(_) | Self::RemoveCode(_) | Self::RemoveCard(_) | Self::Use(_) => true,
         }
     }
 
@@ -44,6 +57,7 @@ impl Act {
         match self {
             Self::Continue(step) => step,
             Self::Apply(_) | Self::RemoveCode(_) | Self::RemoveCard(_) => "codes",
+            Self::Use(_) => "delivery",
             Self::Place => "review",
         }
     }
@@ -60,6 +74,51 @@ fn address(sent: &Fields, name: &str) -> Option<Value> {
     }
     let is_begun = address.keys().any(|member| member != "country" && member != "region");
     is_begun.then_some(Value::Object(address))
+}
+
+/// Whether a form has something of an address that the cart does not store: it is half written, or only its country is
+/// chosen.
+pub(super) fn is_half_written(sent: &Fields, cart: &Value, country: &str) -> bool {
+    let is_stored = |name: &str, member: &str| {
+        let stored = cart.get(member).unwrap_or(&Value::Null);
+        let known = if stored.is_null() { country } else { text(stored, "country") };
+        let is_known =
+            sent.text(&format!("{name}[country]")).is_none_or(|country| country == known);
+        is_known && (address(sent, name).is_none() || !stored.is_null())
+    };
+    let has_own_billing = sent.get("bill_choice") == Some("other");
+    let is_begun = || address(sent, "bill").is_some();
+    !is_stored("ship", "shipping_address")
+        || (has_own_billing && !(is_begun() && is_stored("bill", "billing_address")))
+}
+
+/// The change of the cart that delivers to a saved address, with what else the form says.
+pub(super) fn body_with(sent: &Fields, cart: &Value, address: Value) -> Value {
+    let mut body = without_addresses(body(sent, cart));
+    if let Some(members) = body.as_object_mut() {
+        members.insert("contact".to_owned(), contact(&address));
+        if sent.get("bill_choice") != Some("other") {
+            members.insert("billing_address".to_owned(), address.clone());
+        }
+        members.insert("shipping_address".to_owned(), address);
+    }
+    body
+}
+
+/// What a change of the cart says of addresses.
+const OF_ADDRESSES: [&str; 3] = ["shipping_address", "billing_address", "contact"];
+
+/// Whether a pointer is into an address.
+pub(super) fn is_of_address(pointer: &str) -> bool {
+    pointer.split('/').nth(1).is_some_and(|member| OF_ADDRESSES.contains(&member))
+}
+
+/// A change of the cart without its addresses.
+pub(super) fn without_addresses(mut body: Value) -> Value {
+    if let Some(members) = body.as_object_mut() {
+        members.retain(|name, _| !OF_ADDRESSES.contains(&name.as_str()));
+    }
+    body
 }
 
 /// The change of the cart that a form is. What the form has not, stays.
@@ -83,16 +142,7 @@ pub(super) fn body(sent: &Fields, cart: &Value) -> Value {
         body.insert("shipping_rate_id".to_owned(), Value::from(rate));
     }
     if let Some(method) = sent.text("payment") {
-        let (provider, method) = match method.split_once(':') {
-            Some((provider, method)) => (provider, Some(method)),
-            None => (method, None),
-        };
-        let payment = json!({ "provider": provider });
-        let payment = match method {
-            Some(method) => with(payment, "method", method),
-            None => payment,
-        };
-        body.insert("payment".to_owned(), payment);
+        body.insert("payment".to_owned(), payment_of(method));
     }
     if let Some(note) = sent.get("note").filter(|note| *note != text(cart, "note")) {
         body.insert("note".to_owned(), or_null(note));
@@ -130,7 +180,7 @@ pub(super) fn codes(act: &Act, cart: &Value) -> Option<Vec<Value>> {
             Some(vec![json!({ "discount_codes": left })])
         }
         Act::RemoveCard(id) => Some(vec![json!({ "remove_gift_card_ids": [id] })]),
-        Act::Continue(_) | Act::Place => None,
+        Act::Continue(_) | Act::Use(_) | Act::Place => None,
     }
 }
 
@@ -150,6 +200,27 @@ mod tests {
         assert_eq!(Act::of(&form("act=to:%22%3E")).anchor(), "delivery");
         assert_eq!(Act::of(&form("act=apply&code=SAVE")), Act::Apply("SAVE".to_owned()));
         assert_eq!(Act::of(&form("code=+")).anchor(), "delivery");
+        for act in ["to:delivery", "to:shipping", ""] {
+            let sent = form(&format!("act={act}&code=SAVE"));
+            assert_eq!(Act::of(&sent), Act::Apply("SAVE".to_owned()), "{act}");
+        }
+    }
+
+    #[test]
+    fn an_address_is_half_written_until_the_cart_has_it() {
+        let empty = json!({"shipping_address": null, "billing_address": null});
+        let stored = json!({"shipping_address": {"country": "GB", "line1": "Main 1"}});
+        for (sent, cart, is_half) in [
+            ("ship[country]=DE", &empty, false),
+            ("ship[country]=GB", &empty, true),
+            ("ship[country]=DE&ship[city]=Bonn", &empty, true),
+            ("ship[country]=GB&ship[line1]=Main+1", &stored, false),
+            ("ship[country]=DE&ship[line1]=Main+1", &stored, true),
+            ("ship[country]=DE&bill_choice=other&bill[country]=DE", &empty, true),
+            ("code=SAVE", &empty, false),
+        ] {
+            assert_eq!(is_half_written(&form(sent), cart, "DE"), is_half, "{sent}");
+        }
     }
 
     #[test]

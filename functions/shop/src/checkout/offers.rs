@@ -19,7 +19,32 @@ pub(crate) struct Offers {
     pub(crate) methods: Vec<Value>,
 }
 
+/// The provider of payments that are arranged with the shop.
+pub(super) const MANUAL: &str = "manual";
+
+/// Whether what is due depends on the payment method: cards count currencies of three decimals in steps of ten.
+pub(super) fn rounds(cart: &Cart) -> bool {
+    cart.json.get("currency_exponent").and_then(Value::as_u64) == Some(3)
+}
+
 impl Offers {
+    /// The cart with the method that the page checks first, where the total depends on it and the shopper has not chosen yet.
+    ///
+    /// # Errors
+    /// The problem of the answer.
+    pub(super) async fn with_first_method(
+        &self,
+        visit: &Visit,
+        cart: &Cart,
+    ) -> Result<Cart, Fault> {
+        let is_chosen = cart.json.get("payment").is_some_and(|payment| !payment.is_null());
+        let Some(first) = self.methods.first().filter(|_| rounds(cart) && !is_chosen) else {
+            return Ok(cart.clone());
+        };
+        let payment = payment_of(values::text(first, "id"));
+        visit.adjust_cart(cart, json!({ "payment": payment })).await
+    }
+
     pub(super) async fn load(visit: &Visit, cart: &Cart) -> Result<Self, Fault> {
         let (rates, methods) =
             tokio::join!(rates(visit, cart), visit.get_charged("/payments/methods"));
@@ -54,8 +79,16 @@ pub(super) async fn rates(visit: &Visit, cart: &Cart) -> Result<Vec<Value>, Faul
     Ok(values::items(&answer.json()))
 }
 
+/// A payment as requests have it, of the id of its method: `stripe`, `manual:bank-transfer`.
+pub(super) fn payment_of(id: &str) -> Value {
+    match id.split_once(':') {
+        Some((provider, method)) => json!({"provider": provider, "method": method}),
+        None => json!({ "provider": id }),
+    }
+}
+
 /// An address as requests have it: without what the API has found out about it.
-fn destination(address: &Value) -> Value {
+pub(super) fn destination(address: &Value) -> Value {
     let members = address.as_object().into_iter().flatten();
     let known =
         members.filter(|(name, value)| ADDRESS.contains(&name.as_str()) && !value.is_null());

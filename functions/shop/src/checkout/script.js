@@ -5,6 +5,8 @@ for (const input of document.querySelectorAll("[data-submits]")) {
     const act = document.createElement("input");
     Object.assign(act, { type: "hidden", name: "act", value: `to:${input.dataset.submits}` });
     input.form.append(act);
+    // The page comes back where it was left.
+    input.form.action = `${input.form.action.split("#")[0]}#${input.dataset.submits}`;
     input.form.submit();
   });
 }

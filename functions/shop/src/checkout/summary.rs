@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::cart::{Cart, quantity_of};
+use crate::cart::{Cart, properties, quantity_of};
 use crate::totals::totals;
 use crate::values::{money, text};
 use crate::words::{Words, fill};
@@ -39,11 +39,4 @@ pub(super) fn of_cart(cart: &Cart, words: &Words) -> Markup {
 fn named<'a>(goods: &'a Value, words: &Words) -> &'a str {
     let title = text(goods, "title");
     if title.is_empty() { words.gone_item } else { title }
-}
-
-/// The properties of a line that are shown: not those whose names begin with `_`, which are for the merchant.
-fn properties(line: &Value) -> impl Iterator<Item = (&String, &str)> {
-    let all = line.get("properties").and_then(Value::as_object).into_iter().flatten();
-    all.filter(|(name, _)| !name.starts_with('_'))
-        .map(|(name, value)| (name, value.as_str().unwrap_or_default()))
 }

@@ -5,7 +5,8 @@ use http::StatusCode;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::offers::{Offers, is_shipped};
+use super::customer::Customer;
+use super::offers::{MANUAL, Offers, is_shipped, rounds};
 use super::summary;
 use crate::address::Address;
 use crate::cart::Cart;
@@ -14,13 +15,14 @@ use crate::frame::Page;
 use crate::notices::Notices;
 use crate::values::{is_some, money, text};
 use crate::visit::Visit;
-use crate::words::{Words, fill};
+use crate::words::{Words, fill, method_name};
 
 /// The page of a cart.
 pub(super) struct Checkout<'a> {
     pub(super) visit: &'a Visit,
     pub(super) cart: &'a Cart,
     pub(super) offers: &'a Offers,
+    pub(super) customer: &'a Customer,
     /// What was sent, if it was not stored.
     pub(super) sent: &'a Fields,
     pub(super) notices: Notices,
@@ -86,7 +88,11 @@ impl Checkout<'_> {
     }
 
     fn contact(&self) -> Markup {
-        let email = self.sent.get("email").unwrap_or_else(|| text(&self.cart.json, "email"));
+        let email =
+            self.sent.get("email").unwrap_or_else(|| match text(&self.cart.json, "email") {
+                "" => self.customer.email(),
+                email => email,
+            });
         let accepts = self.stored("accepts_marketing").as_bool().unwrap_or(false);
         let error = self.notices.of("/email");
         let words = self.words();
@@ -111,6 +117,7 @@ impl Checkout<'_> {
 
     fn delivery(&self) -> Markup {
         let (ship, bill) = (self.stored("shipping_address"), self.stored("billing_address"));
+        let own = self.customer.preferred().filter(|_| ship.is_null());
         let is_same = bill.is_null() || bill == ship;
         let is_same = self.sent.get("bill_choice").map_or(is_same, |choice| choice == "same");
         let country = self.visit.store().country.as_str();
@@ -128,7 +135,8 @@ impl Checkout<'_> {
         html! {
             section id="delivery" {
                 h2 { @if is_shipped(self.cart) { (words.delivery) } @else { (words.address) } }
-                (of("ship", ship, "/shipping_address").render(words))
+                (self.customer.choice(words))
+                (of("ship", own.unwrap_or(ship), "/shipping_address").render(words))
                 fieldset.plain {
                     legend { (words.billing_address) }
                     label.choice { input type="radio" name="bill_choice" value="same" checked[is_same]; " " (words.same) }
@@ -214,6 +222,7 @@ impl Checkout<'_> {
         let is_known = methods.iter().any(|method| text(method, "id") == sent);
         let first = methods.first().map(|method| text(method, "id")).unwrap_or_default();
         let chosen = if is_known { sent } else { first };
+        let submits = rounds(self.cart).then_some("payment");
         let words = self.words();
         html! {
             section id="payment" {
@@ -223,7 +232,7 @@ impl Checkout<'_> {
                 @else {
                     fieldset.plain {
                         legend.hidden { (words.payment_method) }
-                        @for method in methods { (method_choice(method, chosen, words)) }
+                        @for method in methods { (method_choice(method, (chosen, submits), words)) }
                     }
                 }
             }
@@ -269,27 +278,18 @@ fn rate_choice(rate: &Value, chosen: &str, words: &Words) -> Markup {
     }
 }
 
-fn method_choice(method: &Value, chosen: &str, words: &Words) -> Markup {
+/// A payment method; one whose choice changes the total is sent at once.
+fn method_choice(method: &Value, (chosen, submits): (&str, Option<&str>), words: &Words) -> Markup {
     let id = text(method, "id");
     let instructions = text(method, "instructions");
     html! {
         label.choice {
-            input type="radio" name="payment" value=(id) checked[id == chosen];
+            input type="radio" name="payment" value=(id) checked[id == chosen] data-submits=[submits];
             span.grow {
                 (method_name(method, words))
                 @if !instructions.is_empty() { span.faint.block { (instructions) } }
+                @if text(method, "provider") != MANUAL { span.faint.block { (words.payment_follows) } }
             }
         }
-    }
-}
-
-/// What shoppers call a payment method.
-fn method_name<'a>(method: &'a Value, words: &Words) -> &'a str {
-    match (text(method, "name"), text(method, "provider")) {
-        ("", "stripe") => words.by_stripe,
-        ("", "razorpay") => words.by_razorpay,
-        ("", "manual") => words.by_arrangement,
-        ("", other) => other,
-        (name, _) => name,
     }
 }

@@ -22,9 +22,17 @@ const STRIPE: &str = "https://api.stripe.com";
 /// Where Razorpay's own API is.
 const RAZORPAY: &str = "https://api.razorpay.com";
 
-/// `GET /orders/{id}/pay`: opens the payment, or continues an open one.
-pub(super) async fn show(_: Navigation, Path(id): Path<String>, visit: Visit) -> Response {
-    match opened(&visit, &id).await {
+/// `GET /orders/{id}/pay`: opens the payment, or continues an open one; `?provider=…` pays in another way than was chosen.
+pub(super) async fn show(
+    _: Navigation,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+    visit: Visit,
+) -> Response {
+    let query = Fields::of_query(query.unwrap_or_default().as_bytes());
+    // A link of another site changes nothing.
+    let wanted = query.text("provider").filter(|_| !visit.is_from_elsewhere);
+    match opened(&visit, &id, wanted).await {
         Ok(response) => response,
         Err(fault) => fault.into_response(),
     }
@@ -34,12 +42,15 @@ fn to_order(id: &str) -> Response {
     Redirect::to(&format!("/orders/{}", segment(id))).into_response()
 }
 
-async fn opened(visit: &Visit, id: &str) -> Result<Response, Fault> {
+async fn opened(visit: &Visit, id: &str, wanted: Option<&str>) -> Result<Response, Fault> {
     let order = visit.load_order(id).await?;
     if !order.json.get("payment_required").and_then(Value::as_bool).unwrap_or(false) {
         return Ok(to_order(id));
     }
-    let provider = provider(visit, &order).await?;
+    let provider = match wanted {
+        Some(wanted) => wanted.to_owned(),
+        None => provider(visit, &order).await?,
+    };
     let back = format!("{}/orders/{}/return", visit.origin, segment(id));
     let body = json!({ "order_id": id });
     let path = format!("/payments/{}/order", segment(&provider));
@@ -47,7 +58,8 @@ async fn opened(visit: &Visit, id: &str) -> Result<Response, Fault> {
     match visit.send(call).await {
         Ok(answer) => Ok(paying(visit, &order, &provider, &answer.json(), &back)),
         Err(fault) if fault.status == StatusCode::CONFLICT => {
-            Ok(view::page(visit, &order, Some(&fault.detail), StatusCode::CONFLICT))
+            Ok(view::page(visit, &order, Some(fault.said(visit.words())), StatusCode::CONFLICT)
+                .await)
         }
         Err(fault) => Err(fault),
     }
@@ -199,7 +211,7 @@ async fn verified(visit: &Visit, id: &str, fields: &Fields) -> Response {
         _ => None,
     };
     match (notice, visit.load_order(id).await) {
-        (Some(notice), Ok(order)) => view::page(visit, &order, Some(notice), StatusCode::OK),
+        (Some(notice), Ok(order)) => view::page(visit, &order, Some(notice), StatusCode::OK).await,
         _ => to_order(id),
     }
 }

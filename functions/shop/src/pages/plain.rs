@@ -121,8 +121,10 @@ fn product(product: &Value) -> Markup {
 
 async fn cart(visit: &Visit) -> Result<Markup, Fault> {
     let cart = visit.load_cart().await?.filter(|cart| !cart.is_empty());
+    let notice = if cart.is_none() { visit.unpaid_notice().await } else { None };
     Ok(html! {
         h1 { "Cart" }
+        @if let Some(notice) = notice { (notice) }
         @match &cart {
             None => { p { "The cart is empty. " a href="/" { "Find something" } } }
             Some(cart) => {
