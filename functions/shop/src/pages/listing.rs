@@ -95,7 +95,9 @@ pub(super) async fn of_collection(
         (json!({"handle": "all", "title": "Products"}), None, None, String::new())
     } else {
         match visit.get(&format!("/collections/{}", segment(handle))).await {
-            Ok(found) => (found, Some(handle_of(handle)?), None, format!("&collection={}", segment(handle))),
+            Ok(found) => {
+                (found, Some(handle_of(handle)?), None, format!("&collection={}", segment(handle)))
+            }
             Err(fault) if fault.is("not_found") => {
                 let (found, filter) = of_category(visit, handle).await?;
                 (found, None, Some(handle_of(handle)?), filter)
