@@ -4,6 +4,7 @@
 mod asked;
 mod change;
 mod reply;
+mod stock;
 
 use std::sync::Arc;
 
@@ -105,8 +106,9 @@ fn line(fields: &Fields) -> Result<Value, Fault> {
 async fn added(visit: &Visit, fields: &Fields) -> Result<(Cart, Vec<Value>), Fault> {
     let lines = lines(fields)?;
     let ids: Vec<Value> = lines.iter().filter_map(|line| line.get("variant_id").cloned()).collect();
-    let cart = visit.add_lines(lines).await?;
-    Ok((cart, ids))
+    let cart = visit.add_lines(lines.clone()).await?;
+    let before = stock::lines_without(&cart, &lines);
+    Ok((stock::ensure_in_stock(visit, cart, before).await?, ids))
 }
 
 async fn add(asked: Asked, visit: Visit, fields: Fields) -> Response {
@@ -180,7 +182,8 @@ async fn clear_by_link(_: Visit) -> Redirect {
     Redirect::to("/cart")
 }
 
-/// `GET /cart/{variant}:{quantity},…`: a link that fills a cart and leads to the checkout.
+/// `GET /cart/{variant}:{quantity},…?discount=…`: a link that fills a cart and leads to the checkout. What the cart had
+/// is replaced: the same link twice is the same cart.
 async fn permalink(Path(text): Path<String>, visit: Visit) -> Result<Response, Response> {
     let line = |part: &str| {
         let (variant, quantity) = part.split_once(':')?;
@@ -189,7 +192,9 @@ async fn permalink(Path(text): Path<String>, visit: Visit) -> Result<Response, R
     };
     let lines: Option<Vec<Value>> = text.split(',').map(line).collect();
     let lines = lines.ok_or_else(|| Fault::not_found().into_response())?;
-    let cart = visit.add_lines(lines).await.map_err(IntoResponse::into_response)?;
+    let query = Fields::of_query(visit.query().as_bytes());
+    let codes = change::codes(query.get("discount").unwrap_or_default());
+    let cart = visit.fill_cart(lines, &codes).await.map_err(IntoResponse::into_response)?;
     let to = Redirect::to("/checkout").into_response();
     Ok(visit.with_cookie(to, CART, &cart.opened.written()))
 }

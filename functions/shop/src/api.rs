@@ -24,7 +24,7 @@ pub(crate) struct Api {
 }
 
 /// A call of the API.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Call {
     method: Method,
     path: String,
@@ -68,6 +68,16 @@ impl Call {
             self.headers.push((HeaderName::from_static(name), value.into()));
         }
         self
+    }
+
+    /// The call without the visitor's session; none if it has no session.
+    pub(crate) fn of_guest(&self) -> Option<Self> {
+        let is_session = |(name, _): &(HeaderName, String)| *name == header::AUTHORIZATION;
+        if !self.headers.iter().any(is_session) {
+            return None;
+        }
+        let headers = self.headers.iter().filter(|pair| !is_session(pair)).cloned().collect();
+        Some(Self { headers, ..self.clone() })
     }
 
     /// Sends this JSON.

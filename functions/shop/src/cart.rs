@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::api::{Answer, Call};
 use crate::fault::Fault;
 use crate::paths::segment;
-use crate::values::text;
+use crate::values::{text, with};
 use crate::visit::{Opened, Visit};
 
 /// A cart, and how this visitor opens it.
@@ -51,15 +51,30 @@ impl Cart {
         seal::digest(&json!([self.opened.id, lines]).to_string())
     }
 
-    /// The line at a place, from 1.
+    /// The lines that are shown: what is not sold any more has no name and no price, and the next change removes it.
+    pub(crate) fn sold_lines(&self) -> impl Iterator<Item = &Value> {
+        self.lines().iter().filter(|line| is_sold(line))
+    }
+
+    /// Whether it has lines that the next change removes.
+    pub(crate) fn has_unsold(&self) -> bool {
+        !self.lines().iter().all(is_sold)
+    }
+
+    /// The line that is shown at a place, from 1.
     pub(crate) fn line_at(&self, place: usize) -> Option<&Value> {
-        self.lines().get(place.checked_sub(1)?)
+        self.sold_lines().nth(place.checked_sub(1)?)
     }
 }
 
-/// The lines of a cart.
+/// The lines of a cart, those included whose variants are not sold any more.
 pub(crate) fn lines(cart: &Value) -> &[Value] {
     cart.get("lines").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Whether the store sells what a line names.
+fn is_sold(line: &Value) -> bool {
+    line.get("merchandise").is_some_and(Value::is_object)
 }
 
 fn path(opened: &Opened, below: &str) -> String {
@@ -90,7 +105,8 @@ impl Visit {
             // A cart that became an order is over; so is one that has expired.
             Ok(cart) if cart.json.get("order_id").is_some_and(|id| !id.is_null()) => Ok(None),
             Ok(cart) => Ok(Some(cart)),
-            Err(fault) if fault.is("not_found") => Ok(None),
+            // That of a session that is over is not this guest's.
+            Err(fault) if fault.is("not_found") || fault.is("unauthenticated") => Ok(None),
             Err(fault) => Err(fault),
         }
     }
@@ -129,9 +145,32 @@ impl Visit {
     /// # Errors
     /// The problem of the answer: `unknown_variant` and limits as field errors.
     pub(crate) async fn add_lines(&self, lines: Vec<Value>) -> Result<Cart, Fault> {
+        self.in_cart((Method::POST, "/lines"), json!({ "lines": lines })).await
+    }
+
+    /// Gives the cart these lines alone, and these discount codes if there are any. A code that is none is left out.
+    ///
+    /// # Errors
+    /// As [`Visit::add_lines`].
+    pub(crate) async fn fill_cart(&self, lines: Vec<Value>, codes: &[&str]) -> Result<Cart, Fault> {
         let body = json!({ "lines": lines });
+        let change = (Method::PATCH, "");
+        if codes.is_empty() {
+            return self.in_cart(change, body).await;
+        }
+        let with_codes = with(body.clone(), "discount_codes", json!(codes));
+        match self.in_cart(change.clone(), with_codes).await {
+            Err(fault) if fault.fields.iter().any(|(at, _)| at.starts_with("/discount_codes")) => {
+                self.in_cart(change, body).await
+            }
+            done => done,
+        }
+    }
+
+    /// Sends lines to the visitor's cart, or to a new one.
+    async fn in_cart(&self, (method, below): (Method, &str), body: Value) -> Result<Cart, Fault> {
         if let Some(opened) = self.cart() {
-            match self.cart_call(Method::POST, &opened, "/lines", Some(body.clone())).await {
+            match self.cart_call(method.clone(), &opened, below, Some(body.clone())).await {
                 Err(fault) if fault.is("not_found") || fault.is("cart_converted") => {}
                 done => return done,
             }
@@ -148,7 +187,7 @@ impl Visit {
             Err(fault) if fault.is("cart_exists") => {
                 let id = text(&fault.problem, "cart_id").to_owned();
                 let opened = Opened { id, token: None };
-                self.cart_call(Method::POST, &opened, "/lines", Some(body)).await
+                self.cart_call(method, &opened, below, Some(body)).await
             }
             Err(fault) => Err(fault),
         }

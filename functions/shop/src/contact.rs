@@ -8,6 +8,14 @@ use crate::fault::Fault;
 use crate::form::Fields;
 use crate::visit::Visit;
 
+/// The form of a theme that has no template for it.
+pub(crate) const PLAIN: &str = "<form method=\"post\" action=\"/contact\">\
+    <input type=\"hidden\" name=\"form_type\" value=\"contact\">\
+    <p><label>Name<br><input name=\"contact[name]\" autocomplete=\"name\"></label></p>\
+    <p><label>Email<br><input type=\"email\" name=\"contact[email]\" autocomplete=\"email\" required></label></p>\
+    <p><label>Message<br><textarea name=\"contact[body]\" rows=\"6\" required></textarea></label></p>\
+    <p><button type=\"submit\">Send</button></p></form>";
+
 /// `GET /contact`: the page with the form.
 pub(crate) async fn page() -> Redirect {
     Redirect::to("/pages/contact")

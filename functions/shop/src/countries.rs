@@ -2,20 +2,28 @@
 
 use std::sync::{Arc, LazyLock};
 
-use identity::address::{countries, regions};
+use identity::address::regions;
 use shop_theme::Country;
 
-use crate::address::name_of;
+/// The countries that the API accepts, a line each: the code and the English name of the Unicode CLDR (48), in the
+/// order of its collation.
+const NAMES: &str = include_str!("country_names.txt");
 
-static ALL: LazyLock<Arc<[Country]>> = LazyLock::new(|| {
-    let mut all: Vec<Country> = countries().map(country).collect();
-    all.sort_by(|one, other| one.name.cmp(&other.name));
-    all.into()
-});
+static ALL: LazyLock<Arc<[Country]>> = LazyLock::new(|| named().map(country).collect());
 
-fn country(code: &str) -> Country {
+fn country((code, name): (&str, &str)) -> Country {
     let regions = regions(code).map(|(code, name)| (code.to_owned(), name.to_owned()));
-    Country { code: code.to_owned(), name: name_of(code).to_owned(), regions: regions.collect() }
+    Country { code: code.to_owned(), name: name.to_owned(), regions: regions.collect() }
+}
+
+/// The codes of all countries with their names, by name.
+pub(crate) fn named() -> impl Iterator<Item = (&'static str, &'static str)> {
+    NAMES.lines().filter_map(|line| line.split_once(' '))
+}
+
+/// The name of a country; the code itself if it is none's.
+pub(crate) fn name_of(code: &str) -> &str {
+    named().find(|(known, _)| *known == code).map_or(code, |(_, name)| name)
 }
 
 /// All countries, by name.
@@ -46,6 +54,8 @@ pub(crate) fn regions_json() -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use primitives::fields::FromText as _;
+
     use super::*;
 
     #[test]
@@ -57,5 +67,22 @@ mod tests {
         let names: std::collections::BTreeSet<&str> =
             ALL.iter().map(|country| country.name.as_str()).collect();
         assert_eq!(names.len(), ALL.len(), "no two have one name");
+    }
+
+    #[test]
+    fn every_country_of_the_api_is_listed_by_its_name() {
+        let first: Vec<&str> = named().take(3).map(|(_, name)| name).collect();
+        assert_eq!(first, ["Afghanistan", "Åland Islands", "Albania"]);
+        for (code, name) in
+            [("US", "United States"), ("CI", "Côte d’Ivoire"), ("TR", "Türkiye"), ("XK", "Kosovo")]
+        {
+            assert_eq!(name_of(code), name);
+        }
+        let is_accepted = |code: &str| core_types::fields::Country::from_text(code).is_ok();
+        assert!(named().all(|(code, _)| is_accepted(code)));
+        let letters = || 'A'..='Z';
+        let codes = letters().flat_map(|one| letters().map(move |other| format!("{one}{other}")));
+        assert_eq!(codes.filter(|code| is_accepted(code)).count(), named().count());
+        assert_eq!(name_of("AC"), "AC");
     }
 }

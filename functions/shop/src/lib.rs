@@ -37,7 +37,7 @@ mod words;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 use gateway::app::App;
 
@@ -79,6 +79,7 @@ pub fn router_over(app: App, api: Router) -> Router {
         .route("/sitemap.xml", get(seo::sitemap))
         .route("/localization", post(pages::localize))
         .fallback(get(pages::show))
+        .layer(from_fn(visit::end_session))
         .layer(timed)
         .with_state(shops)
 }

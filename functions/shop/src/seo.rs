@@ -73,11 +73,25 @@ fn data(page: &Value) -> impl Iterator<Item = &Value> {
     page.get("data").and_then(Value::as_array).into_iter().flatten()
 }
 
+/// A path as a sitemap writes it: each segment percent-encoded, which leaves nothing that XML would escape.
 fn escaped(path: &str) -> String {
-    path.replace('&', "&amp;").replace('<', "&lt;").replace('\'', "&apos;")
+    path.split('/').map(crate::paths::segment).collect::<Vec<_>>().join("/")
 }
 
 fn answer(kind: &'static str, text: String) -> Response {
     let headers = [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "public, max-age=300")];
     (headers, text).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_of_a_sitemap_is_ascii() {
+        assert_eq!(escaped("/"), "/");
+        assert_eq!(escaped("/products/blue-cup"), "/products/blue-cup");
+        assert_eq!(escaped("/products/caf\u{e9}"), "/products/caf%C3%A9");
+        assert_eq!(escaped("/collections/a&b"), "/collections/a%26b");
+    }
 }

@@ -1,6 +1,7 @@
 //! A visitor's request: which shop it is for, what its cookies hold, and its calls of the API.
 
 mod arrival;
+mod session;
 
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ use crate::shops::Shops;
 use crate::words::Words;
 
 pub(crate) use arrival::AnyVisit;
+pub(crate) use session::{SessionState, end_session};
 
 /// The cookie of a cart: its id and its token.
 pub(crate) const CART: &str = "shop_cart";
@@ -46,6 +48,7 @@ pub(crate) struct Visit {
     pub(crate) location: String,
     cookies: Vec<Cookie<'static>>,
     client: Option<ClientIp>,
+    session: SessionState,
     /// Whether a page of another site has sent the visitor here.
     pub(crate) is_from_elsewhere: bool,
 }
@@ -135,7 +138,12 @@ impl Visit {
 
     /// Whether the visitor has signed in.
     pub(crate) fn has_session(&self) -> bool {
-        self.cookie(SESSION).is_some()
+        self.session_token().is_some()
+    }
+
+    /// The token of the visitor's session, unless it was found to be over.
+    fn session_token(&self) -> Option<&str> {
+        self.cookie(SESSION).filter(|_| !self.session.is_over())
     }
 
     /// The token of a preview.
@@ -150,7 +158,7 @@ impl Visit {
 
     /// A call of any path of the family, by this visitor.
     pub(crate) fn call_at(&self, method: Method, path: String) -> Call {
-        let session = self.cookie(SESSION).map(|token| format!("Bearer {token}"));
+        let session = self.session_token().map(|token| format!("Bearer {token}"));
         self.anonymous(method, path).header("authorization", session)
     }
 
@@ -190,12 +198,19 @@ impl Visit {
         Ok(self.own_urls(&self.send(self.public(path).free()).await?))
     }
 
-    /// Sends a call.
+    /// Sends a call. Whose session is over goes on as a guest, and their cookie ends with the response.
     ///
     /// # Errors
     /// The problem of the answer.
     pub(crate) async fn send(&self, call: Call) -> Result<Answer, Fault> {
-        self.shops.api.send(call).await
+        let Some(of_guest) = call.of_guest() else { return self.shops.api.send(call).await };
+        match self.shops.api.send(call).await {
+            Err(fault) if fault.is("unauthenticated") => {
+                self.session.end();
+                self.shops.api.send(of_guest).await
+            }
+            answer => answer,
+        }
     }
 
     /// The JSON of an answer, with the API's URLs of images replaced by those of this shop, which need no

@@ -257,6 +257,17 @@ impl PricingEntry for Discount {
     }
 }
 
+impl DiscountKind {
+    /// The class of a discount that names neither products nor collections.
+    pub const fn default_class(self) -> DiscountClass {
+        match self {
+            Self::FreeShipping => DiscountClass::Shipping,
+            Self::BuyXGetY => DiscountClass::Product,
+            Self::Percentage | Self::Fixed => DiscountClass::Order,
+        }
+    }
+}
+
 impl Discount {
     /// The status at `now`.
     pub fn status_at(&self, now: Timestamp) -> DiscountStatus {
@@ -285,11 +296,9 @@ impl Discount {
 
     /// The class by which it combines with others.
     pub fn class(&self) -> DiscountClass {
-        match &self.value {
-            DiscountValue::FreeShipping { .. } => DiscountClass::Shipping,
-            DiscountValue::BuyXGetY { .. } => DiscountClass::Product,
-            _ if self.applies_to.is_whole_order() => DiscountClass::Order,
-            _ => DiscountClass::Product,
+        match self.value.kind().default_class() {
+            DiscountClass::Order if !self.applies_to.is_whole_order() => DiscountClass::Product,
+            class => class,
         }
     }
 

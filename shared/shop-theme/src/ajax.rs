@@ -3,25 +3,31 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::data::{Data, handle, list, text};
+use crate::discounts::{Discounts, allocation};
 use crate::objects::media;
 
 /// The cart of `/cart.js`, from the storefront API's cart; null is an empty one.
 pub fn cart_json(cart: &Json, data: &Data) -> Json {
     let money = Money::of(data);
-    let items: Vec<Json> =
-        list(cart, "/lines").iter().map(|line| item(line, data, money)).collect();
+    let discounts = Discounts::of(cart, money);
+    // A line of what is not sold any more has no name and no price: the next change of the cart removes it.
+    let is_sold = |line: &&Json| line.get("merchandise").is_some_and(Json::is_object);
+    let lines: Vec<&Json> = list(cart, "/lines").iter().filter(is_sold).collect();
+    let goods: Vec<&Json> = lines.iter().map(|line| goods_of(line)).collect();
+    let items: Vec<Json> = lines.iter().map(|line| item(line, discounts, data)).collect();
     let sum = |name: &str| -> i64 {
         let values = items.iter().filter_map(|item| item.get(name)?.as_i64());
         values.fold(0, i64::saturating_add)
     };
     let original = sum("original_line_price");
+    let subtotal = sum("final_line_price");
+    let applications = discounts.on_whole(&goods);
+    let on_whole =
+        applications.iter().filter_map(|one| one.get("total_allocated_amount")?.as_i64());
     // Shipping and taxes are added at the checkout.
-    let discount = cart.pointer("/totals/discount").map_or(0, |amount| money.cents(amount));
-    let total = original.saturating_sub(discount);
+    let total = subtotal.saturating_sub(on_whole.fold(0, i64::saturating_add));
     let requires_shipping =
         items.iter().any(|item| item.get("requires_shipping") == Some(&Json::Bool(true)));
-    let applications: Vec<Json> =
-        list(cart, "/discounts").iter().map(|discount| application(discount, money)).collect();
     let attributes = cart.get("metadata").cloned().unwrap_or_else(|| json!({}));
     let codes = list(cart, "/discount_codes").iter();
     let codes: Vec<Json> = codes.map(|code| json!({"code": code, "applicable": true})).collect();
@@ -31,10 +37,10 @@ pub fn cart_json(cart: &Json, data: &Data) -> Json {
         "attributes": attributes,
         "original_total_price": original,
         "total_price": total,
-        "total_discount": discount,
+        "total_discount": original.saturating_sub(total),
         "total_weight": sum("line_weight"),
         "item_count": sum("quantity"),
-        "items_subtotal_price": sum("final_line_price"),
+        "items_subtotal_price": subtotal,
         "requires_shipping": requires_shipping,
         "currency": data.currency(),
         "items_changelog": {"added": []},
@@ -44,32 +50,15 @@ pub fn cart_json(cart: &Json, data: &Data) -> Json {
     })
 }
 
-/// A discount of a cart.
-fn application(discount: &Json, money: Money) -> Json {
-    let amount = discount.get("amount").map_or(0, |amount| money.cents(amount));
-    let kind = if discount.get("code").is_some_and(Json::is_string) {
-        "discount_code"
-    } else {
-        "automatic"
-    };
-    json!({
-        "type": kind,
-        "key": discount.get("discount_id"),
-        "title": discount.get("title"),
-        "description": discount.get("title"),
-        "value": amount.to_string(),
-        "value_type": "fixed_amount",
-        "allocation_method": "across",
-        "target_selection": "all",
-        "target_type": "line_item",
-        "total_allocated_amount": amount,
-    })
+/// What is sold by a line of a cart, with its amounts. An order's item has that itself.
+pub(crate) fn goods_of(line: &Json) -> &Json {
+    line.get("merchandise").filter(|found| found.is_object()).unwrap_or(line)
 }
 
 /// A line of a cart, or an item of an order, as a line item.
-pub(crate) fn item(line: &Json, data: &Data, money: Money) -> Json {
-    // An order's item has what a cart's line has in its merchandise.
-    let merchandise = line.get("merchandise").filter(|found| found.is_object()).unwrap_or(line);
+pub(crate) fn item(line: &Json, discounts: Discounts<'_>, data: &Data) -> Json {
+    let money = Money::of(data);
+    let merchandise = goods_of(line);
     let id = |name: &str| line.get(name).or_else(|| merchandise.get(name)).cloned();
     let variant_id = id("variant_id").unwrap_or_default();
     let product_id = id("product_id").unwrap_or_default();
@@ -78,7 +67,9 @@ pub(crate) fn item(line: &Json, data: &Data, money: Money) -> Json {
     let amount = |name: &str| merchandise.get(name).map_or(0, |amount| money.cents(amount));
     let price = amount("price");
     let original = price.saturating_mul(quantity);
-    let discount = amount("discount");
+    let own = discounts.on_line(merchandise);
+    let discount = own.iter().map(|(_, amount)| *amount).fold(0, i64::saturating_add);
+    let short = |(discount, amount): &(&Json, i64)| json!({"title": discount.get("title"), "amount": amount});
     let last = original.saturating_sub(discount);
     let last_price = last.checked_div(quantity).unwrap_or(price);
     let product_title = text(merchandise, "/title");
@@ -120,8 +111,8 @@ pub(crate) fn item(line: &Json, data: &Data, money: Money) -> Json {
         "final_line_price": last,
         "total_discount": discount,
         "line_level_total_discount": discount,
-        "discounts": [],
-        "line_level_discount_allocations": [],
+        "discounts": own.iter().map(short).collect::<Vec<_>>(),
+        "line_level_discount_allocations": own.into_iter().map(allocation).collect::<Vec<_>>(),
         "sku": merchandise.get("sku"),
         "grams": 0,
         "line_weight": 0,
@@ -152,12 +143,20 @@ fn options(product: Option<&Json>, variant_id: &Json, title: &str) -> Json {
     }
 }
 
+/// The names of a product's options: a list has the names alone.
+pub(crate) fn option_names(product: &Json) -> Vec<&str> {
+    match list(product, "/options") {
+        [] => list(product, "/option_names").iter().filter_map(Json::as_str).collect(),
+        options => options.iter().map(|option| text(option, "/name")).collect(),
+    }
+}
+
 /// The options of a variant with their names.
 fn named_options(product: Option<&Json>, variant_id: &Json, title: &str) -> Json {
-    let names = product.map(|product| list(product, "/options")).unwrap_or_default();
+    let names = product.map(option_names).unwrap_or_default();
     let values = options(product, variant_id, title);
     let pairs = values.as_array().into_iter().flatten().enumerate().map(|(place, value)| {
-        let name = names.get(place).map_or("Title", |option| text(option, "/name"));
+        let name = names.get(place).copied().unwrap_or("Title");
         json!({"name": name, "value": value})
     });
     pairs.collect::<Vec<_>>().into()

@@ -15,6 +15,7 @@ mod ajax;
 mod block;
 mod check;
 mod data;
+mod discounts;
 mod fallback;
 mod filters;
 mod fragment;

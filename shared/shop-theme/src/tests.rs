@@ -59,7 +59,8 @@ fn plate(handle: &str) -> Json {
 fn shop() -> Data {
     let products = vec![cup("cup"), plate("plate")];
     let merchandise = json!({
-        "available": true, "discount": money(10_000), "image_url": "/media/cup.png", "price": money(129_900),
+        "available": true, "discount": money(10_000),
+        "discounts": [{"discount_id": "dis_1", "amount": money(10_000)}], "image_url": "/media/cup.png", "price": money(129_900),
         "product_id": "prd_cup", "requires_shipping": true, "sku": "CUP-1", "title": "Cup <b>& saucer</b>",
         "variant_title": "Blue / S", "subtotal": money(259_800), "total": money(249_800),
     });
@@ -89,7 +90,7 @@ fn shop() -> Data {
         ],
         cart: json!({
             "id": "crt_1", "note": null, "metadata": {"gift": "yes"}, "currency": "INR", "lines": [line],
-            "discount_codes": ["TEN"], "discounts": [{"discount_id": "dis_1", "code": "TEN", "title": "TEN", "amount": money(10_000), "kind": "code"}],
+            "discount_codes": ["TEN"], "discounts": [{"discount_id": "dis_1", "code": "TEN", "title": "TEN", "amount": money(10_000), "kind": "fixed", "class": "order"}],
             "totals": {"subtotal": money(259_800), "discount": money(10_000), "total": money(249_800), "tax_included": true},
         }),
         origin: "https://tom.example".to_owned(),

@@ -141,7 +141,7 @@ async fn a_link_fills_a_cart() {
     let (market, mut browser) = shop().await;
     let variant = market.stock(1000, 9).await;
     let page = browser.open(&format!("/cart/{variant}:3")).await.expect(200);
-    page.shows("Checkout").shows("Quantity 3");
+    page.shows("Checkout").shows("Quantity: 3");
     browser.open("/cart/nonsense").await.expect(404);
 }
 
@@ -154,4 +154,121 @@ async fn the_cart_of_an_order_is_over() {
     assert_eq!(cart(&mut browser).await["item_count"], 0);
     browser.script("/cart/add.js", &json!({"id": variant})).await.expect(200);
     assert_eq!(quantities(&cart(&mut browser).await), [1]);
+}
+
+#[tokio::test]
+async fn a_link_twice_is_the_same_cart_with_its_code() {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(1000, 9).await;
+    let other = market.stock(300, 9).await;
+    let discount = json!({"title": "A tenth", "code": "TENTH", "kind": "percentage", "value": {"basis_points": 1_000}});
+    market.owner.post("/v1/discounts").json(discount).await.expect(201);
+    browser.submit_once("/cart/add", &[("id", &other)]).await.expect(303);
+    let link = format!("/cart/{variant}:2?discount=TENTH");
+    for _ in 0..2 {
+        browser.open(&link).await.expect(200);
+        assert_eq!(quantities(&cart(&mut browser).await), [2]);
+    }
+    let full = cart(&mut browser).await;
+    let at = |name: &str| full[name].as_i64().unwrap();
+    assert_eq!(
+        (at("items_subtotal_price"), at("total_discount"), at("total_price")),
+        (2000, 200, 1800)
+    );
+    assert_eq!(full["items"][0]["final_line_price"], 2000);
+    assert_eq!(full["cart_level_discount_applications"][0]["total_allocated_amount"], 200);
+    // A code that is none is left out.
+    browser.open(&format!("/cart/{variant}:1?discount=NONE")).await.expect(200);
+    assert_eq!(quantities(&cart(&mut browser).await), [1]);
+}
+
+#[tokio::test]
+async fn a_discount_of_products_reduces_their_lines() {
+    let (market, mut browser) = shop().await;
+    let (first, second) = (market.stock(1000, 9).await, market.stock(500, 9).await);
+    browser
+        .script("/cart/add.js", &json!({"items": [{"id": first}, {"id": second}]}))
+        .await
+        .expect(200);
+    let product = cart(&mut browser).await["items"][0]["product_id"].clone();
+    let discount = json!({
+        "title": "Cups", "kind": "percentage", "value": {"basis_points": 1_000},
+        "applies_to": {"product_ids": [product]},
+    });
+    market.owner.post("/v1/discounts").json(discount).await.expect(201);
+    let full = cart(&mut browser).await;
+    assert_eq!(full["items"][0]["final_line_price"], 900);
+    assert_eq!(full["items"][0]["line_level_discount_allocations"][0]["amount"], 100);
+    assert_eq!(full["items"][1]["final_line_price"], 500);
+    assert_eq!(full["cart_level_discount_applications"], json!([]));
+    assert_eq!((&full["items_subtotal_price"], &full["total_price"]), (&json!(1400), &json!(1400)));
+    assert_eq!(
+        (&full["original_total_price"], &full["total_discount"]),
+        (&json!(1500), &json!(100))
+    );
+}
+
+#[tokio::test]
+async fn more_than_there_are_is_not_added() {
+    let (market, mut browser) = shop().await;
+    let (few, none) = (market.stock(1000, 2).await, market.stock(300, 0).await);
+    let sold_out = browser.script("/cart/add.js", &json!({"id": none})).await.expect(422).json();
+    assert!(sold_out["description"].as_str().unwrap().contains("sold out"), "{sold_out}");
+    browser.script("/cart/add.js", &json!({"id": few, "quantity": 2})).await.expect(200);
+    for (path, body) in [
+        ("/cart/add.js", json!({"id": few})),
+        ("/cart/add.js", json!({"items": [{"id": few}, {"id": none}]})),
+        ("/cart/change.js", json!({"line": 1, "quantity": 3})),
+        ("/cart/update.js", json!({"updates": {few.clone(): 9}})),
+    ] {
+        let rejected = browser.script(path, &body).await.expect(422).json();
+        assert_eq!(rejected["code"], "insufficient_stock");
+        assert_eq!(quantities(&cart(&mut browser).await), [2], "{path} {body}");
+    }
+    browser.script("/cart/change.js", &json!({"line": 1, "quantity": 1})).await.expect(200);
+}
+
+#[tokio::test]
+async fn what_is_not_sold_any_more_leaves_the_cart() {
+    let (market, mut browser) = shop().await;
+    let (kept, gone) = (market.stock(1000, 9).await, market.stock(300, 9).await);
+    browser
+        .script("/cart/add.js", &json!({"items": [{"id": gone}, {"id": kept}]}))
+        .await
+        .expect(200);
+    let full = cart(&mut browser).await;
+    let item = full["items"].as_array().unwrap().iter().find(|item| item["id"] == json!(gone));
+    let product = item.unwrap()["product_id"].as_str().unwrap().to_owned();
+    let archived = json!({"status": "archived"});
+    market.owner.patch(&format!("/v1/products/{product}")).json(archived).await.expect(200);
+    let left = cart(&mut browser).await;
+    assert_eq!((quantities(&left), left["item_count"].as_i64()), (vec![1], Some(1)));
+    let changed = browser.script("/cart/change.js", &json!({"line": 1, "quantity": 4})).await;
+    assert_eq!(quantities(&changed.expect(200).json()), [4]);
+    browser.open("/checkout").await.expect(200).lacks("does not sell");
+}
+
+#[tokio::test]
+async fn a_session_that_is_over_is_a_guest_again() {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(1000, 9).await;
+    for path in ["/", "/cart", "/cart.js", "/search?q=cup", "/checkout"] {
+        browser.cookies.insert("shop_session".to_owned(), "cst_bad".to_owned());
+        let page = browser.fetch(path).await;
+        assert_ne!(page.status, 401, "{path}");
+    }
+    browser.cookies.insert("shop_session".to_owned(), "cst_bad".to_owned());
+    let shown = browser.fetch("/cart.js").await.expect(200);
+    assert!(
+        shown.header("set-cookie").starts_with("shop_session=;"),
+        "{}",
+        shown.header("set-cookie")
+    );
+    browser.cookies.insert("shop_session".to_owned(), "cst_bad".to_owned());
+    let added = browser.script("/cart/add.js", &json!({"id": variant})).await;
+    added.expect(200);
+    assert_eq!(quantities(&cart(&mut browser).await), [1]);
+    browser.cookies.insert("shop_session".to_owned(), "cst_bad".to_owned());
+    let account = browser.open("/account").await.expect(200);
+    assert!(account.path.starts_with("/account/login"), "{}", account.path);
 }

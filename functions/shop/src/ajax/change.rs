@@ -11,6 +11,7 @@ use crate::values::{text, with};
 use crate::visit::Visit;
 
 use super::reply::{no_line, quantity};
+use super::stock;
 
 /// Changes one line, named by `id` (its key or its variant) or by `line`, its place from 1.
 ///
@@ -29,24 +30,32 @@ pub(super) async fn line(visit: &Visit, fields: &Fields) -> Result<Option<Cart>,
         Some(text) => quantity(text)?,
         None => quantity_of(line),
     };
-    let mut properties = fields.within("properties").peekable();
-    if properties.peek().is_some() {
-        // Other properties make another line.
-        let properties: Map<String, Value> =
-            properties.map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
+    let properties: Map<String, Value> = fields
+        .within("properties")
+        .map(|(name, value)| (name.to_owned(), Value::from(value)))
+        .collect();
+    // Other properties make another line.
+    if !properties.is_empty() || cart.has_unsold() {
         let key = text(line, "id");
-        let lines = cart.lines().iter().map(|other| {
+        let lines = cart.sold_lines().map(|other| {
             let is_it = text(other, "id") == key;
             let input = line_input(other, if is_it { quantity } else { quantity_of(other) });
-            if is_it { with(input, "properties", Value::Object(properties.clone())) } else { input }
+            let is_other = is_it && !properties.is_empty();
+            if is_other {
+                with(input, "properties", Value::Object(properties.clone()))
+            } else {
+                input
+            }
         });
         let lines: Vec<Value> =
             lines.filter(|line| line.get("quantity").is_some_and(|count| *count != 0)).collect();
-        return visit.patch_cart(&cart, json!({ "lines": lines })).await.map(Some);
+        let changed = visit.patch_cart(&cart, json!({ "lines": lines })).await?;
+        return stock::ensure_in_stock(visit, changed, stock::lines_of(&cart)).await.map(Some);
     }
     let path = format!("/lines/{}", segment(text(line, "id")));
     let body = json!({ "quantity": quantity });
-    visit.cart_call(Method::PATCH, &cart.opened, &path, Some(body)).await.map(Some)
+    let changed = visit.cart_call(Method::PATCH, &cart.opened, &path, Some(body)).await?;
+    stock::ensure_in_stock(visit, changed, stock::lines_of(&cart)).await.map(Some)
 }
 
 /// Changes quantities, the note, attributes and discount codes at once. Without a cart there is nothing to change.
@@ -76,34 +85,38 @@ pub(super) async fn all(visit: &Visit, fields: &Fields) -> Result<Option<Cart>, 
         body.insert("metadata".to_owned(), Value::Object(all));
     }
     if let Some(codes) = fields.get("discount") {
-        let codes: Vec<&str> =
-            codes.split(',').map(str::trim).filter(|code| !code.is_empty()).collect();
-        body.insert("discount_codes".to_owned(), json!(codes));
+        body.insert("discount_codes".to_owned(), json!(self::codes(codes)));
     }
     if body.is_empty() {
         return Ok(Some(cart));
     }
-    visit.patch_cart(&cart, Value::Object(body)).await.map(Some)
+    let changed = visit.patch_cart(&cart, Value::Object(body)).await?;
+    stock::ensure_in_stock(visit, changed, stock::lines_of(&cart)).await.map(Some)
+}
+
+/// The discount codes of a text, between commas.
+pub(super) fn codes(sent: &str) -> Vec<&str> {
+    sent.split(',').map(str::trim).filter(|code| !code.is_empty()).collect()
 }
 
 /// All lines with the quantities of `updates`: by key or variant, or one a line in the cart's order.
 fn quantities(cart: &Cart, fields: &Fields) -> Result<Option<Vec<Value>>, Fault> {
-    let mut wanted: Vec<u64> = cart.lines().iter().map(quantity_of).collect();
-    let mut is_changed = false;
+    let mut wanted: Vec<u64> = cart.sold_lines().map(quantity_of).collect();
+    let mut is_changed = cart.has_unsold();
     for (place, (name, value)) in fields.within("updates").enumerate() {
         let quantity = quantity(value)?;
         let at = if name.is_empty() {
             Some(place)
         } else {
             let id = cart.line(name).map(|line| text(line, "id")).ok_or_else(no_line)?;
-            cart.lines().iter().position(|line| text(line, "id") == id)
+            cart.sold_lines().position(|line| text(line, "id") == id)
         };
         if let Some(count) = at.and_then(|at| wanted.get_mut(at)) {
             *count = quantity;
             is_changed = true;
         }
     }
-    let lines = cart.lines().iter().zip(wanted).filter(|(_, quantity)| *quantity > 0);
+    let lines = cart.sold_lines().zip(wanted).filter(|(_, quantity)| *quantity > 0);
     let lines = lines.map(|(line, quantity)| line_input(line, quantity)).collect();
     Ok(is_changed.then_some(lines))
 }

@@ -120,7 +120,7 @@ fn product(product: &Value) -> Markup {
 }
 
 async fn cart(visit: &Visit) -> Result<Markup, Fault> {
-    let cart = visit.load_cart().await?.filter(|cart| !cart.is_empty());
+    let cart = visit.load_cart().await?.filter(|cart| cart.sold_lines().next().is_some());
     let notice = if cart.is_none() { visit.unpaid_notice().await } else { None };
     Ok(html! {
         h1 { "Cart" }
@@ -130,7 +130,7 @@ async fn cart(visit: &Visit) -> Result<Markup, Fault> {
             Some(cart) => {
                 form method="post" action="/cart" {
                     ul.lines {
-                        @for line in cart.lines() {
+                        @for line in cart.sold_lines() {
                             @let goods = line.get("merchandise").unwrap_or(&Value::Null);
                             @let id = text(line, "id");
                             li {

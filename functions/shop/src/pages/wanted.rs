@@ -100,7 +100,7 @@ impl Wanted {
                 let policy = visit.get(&format!("/policies/{}", segment(handle))).await;
                 policy.map(|policy| Page::Text(Box::new(policy)))
             }
-            Self::Text(handle) => text_page(visit, handle).await,
+            Self::Text(handle) => text_page(visit, handle, theme).await,
             // The section shows where the variant can be picked up, for which no page has to be loaded.
             Self::Variant if query.has("section_id") || !query.sections().is_empty() => {
                 Ok(Page::Cart)
@@ -126,11 +126,16 @@ async fn search(visit: &Visit, request: ListRequest<'_>) -> Result<Page, Fault> 
     Ok(Page::Search { terms, results: Box::new(results), predictive: false })
 }
 
-/// A page of texts: the policies are pages, too, and `contact` has the theme's form.
-async fn text_page(visit: &Visit, handle: &str) -> Result<Page, Fault> {
+/// A page of texts: the policies are pages, too, and `contact` has the theme's form, or a plain one.
+async fn text_page(visit: &Visit, handle: &str, theme: Option<&Theme>) -> Result<Page, Fault> {
     if handle == "contact" {
+        let has_own = |ending: &str| {
+            let path = format!("templates/page.contact.{ending}");
+            theme.is_some_and(|theme| theme.files.contains_key(&path))
+        };
+        let body = if has_own("json") || has_own("liquid") { "" } else { crate::contact::PLAIN };
         let page = serde_json::json!({
-            "title": "Contact", "handle": "contact", "body_html": "", "template_suffix": "contact",
+            "title": "Contact", "handle": "contact", "body_html": body, "template_suffix": "contact",
         });
         return Ok(Page::Text(Box::new(page)));
     }

@@ -12,7 +12,7 @@ use identity::domain::Host;
 use identity::storefront::{OpenStore, any_store, open_store, subdomain_of};
 use primitives::problem::{Code, Problem};
 
-use super::{PREVIEW, Visit};
+use super::{PREVIEW, SessionState, Visit};
 use crate::access;
 use crate::fault::Fault;
 use crate::form::Fields;
@@ -64,8 +64,9 @@ impl Visit {
         let client = ClientIp::of(&parts.headers, &parts.extensions, trusts_proxy);
         let origin = format!("{}://{host}", shops.scheme);
         let is_from_elsewhere = is_from_elsewhere(&parts.headers);
+        let session = parts.extensions.get::<SessionState>().cloned().unwrap_or_default();
         let shops = Arc::clone(shops);
-        Ok(Self { shops, open, origin, location, cookies, client, is_from_elsewhere })
+        Ok(Self { shops, open, origin, location, cookies, client, session, is_from_elsewhere })
     }
 }
 

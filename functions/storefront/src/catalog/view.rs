@@ -35,6 +35,9 @@ pub struct StorefrontProductSummary {
     /// The ids of its variants: a product with one can be added to the cart from a list.
     #[serde(skip_serializing_if = "Option::is_none")]
     variants: Option<Vec<VariantRef>>,
+    /// The names of its options, in a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    option_names: Option<Vec<String>>,
     variants_count: u32,
     rating: Rating,
     published_at: Option<Timestamp>,
@@ -68,6 +71,7 @@ impl StorefrontProductSummary {
             product_type: summary.product_type,
             category_id: summary.category_id,
             tags: summary.tags,
+            option_names: Some(summary.option_names),
             variants: Some(summary.variant_ids.into_iter().map(|id| VariantRef { id }).collect()),
             published_at: summary.published_at,
             created_at: summary.created_at,
@@ -175,6 +179,7 @@ impl ProductDetail {
                 in_stock: choices.iter().any(|choice| choice.in_stock),
                 // `choices` has the variants themselves.
                 variants: None,
+                option_names: None,
                 variants_count: u32::try_from(choices.len()).unwrap_or(u32::MAX),
                 rating,
                 published_at: product.published_at,

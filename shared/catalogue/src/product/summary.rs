@@ -76,6 +76,9 @@ pub struct ProductSummary {
     pub category_id: Option<CategoryId>,
     /// Its variants that are not discontinued, in their order.
     pub variant_ids: Vec<VariantId>,
+    /// The names of its options, in their order: of a line of a cart, the title of its variant has the values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub option_names: Vec<String>,
     /// The distinct prices of its variants, in minor units, ascending.
     pub prices: Vec<i64>,
     /// The compare-at price of its cheapest variant, if it is above the price; in minor units.
@@ -167,6 +170,7 @@ impl ProductSummary {
             images: product.images.iter().take(IMAGES).map(SummaryImage::from).collect(),
             category_id: product.category_id.clone(),
             variant_ids: offered(product, variants),
+            option_names: product.options.iter().map(|option| option.name.clone()).collect(),
             prices: product.prices.clone(),
             compare_at: product.compare_at,
             on_sale: product.on_sale,

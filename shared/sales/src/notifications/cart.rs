@@ -50,7 +50,7 @@ fn of_line((line, sellable): (&CartItem, &Sellable)) -> TemplateFields {
         ("title", Some(on_one_line(&sellable.product_title))),
         ("variant", variant.map(|title| on_one_line(title))),
         ("sku", sellable.sku.as_deref().map(on_one_line)),
-        ("properties", (!line.properties.is_empty()).then(|| properties(&line.properties))),
+        ("properties", properties(&line.properties)),
     ];
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }

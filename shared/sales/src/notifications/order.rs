@@ -135,11 +135,11 @@ fn of_order(order: &Order, settings: &Notifications) -> TemplateFields {
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-/// The properties of a line: `Engraving: Ann, Font: Serif`.
-pub(super) fn properties(of_line: &BTreeMap<String, String>) -> String {
-    let pairs = of_line.iter();
-    let pairs = pairs.map(|(name, value)| format!("{}: {}", on_one_line(name), on_one_line(value)));
-    pairs.collect::<Vec<_>>().join(", ")
+/// The properties of a line: `Engraving: Ann, Font: Serif`. Those whose names begin with `_` are for the merchant.
+pub(super) fn properties(of_line: &BTreeMap<String, String>) -> Option<String> {
+    let shown = of_line.iter().filter(|(name, _)| !name.starts_with('_'));
+    let pairs = shown.map(|(name, value)| format!("{}: {}", on_one_line(name), on_one_line(value)));
+    Some(pairs.collect::<Vec<_>>().join(", ")).filter(|all| !all.is_empty())
 }
 
 /// The name of a line, and its number of units.
@@ -150,7 +150,7 @@ fn of_line(item: &OrderItem, quantity: u32) -> TemplateFields {
         ("title", Some(on_one_line(&item.title))),
         ("variant", variant.map(on_one_line)),
         ("sku", item.sku.as_deref().map(on_one_line)),
-        ("properties", (!item.properties.is_empty()).then(|| properties(&item.properties))),
+        ("properties", properties(&item.properties)),
     ];
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
@@ -278,4 +278,21 @@ pub fn order_mail(
     let mail = MailContent::new(to, "", String::new(), DAY.saturating_mul(3));
     let mail = rendered.to(mail.of_business(&order.store_id));
     Ok(MailContent { is_payment_request: texts.kind == NotificationKind::PaymentRequested, ..mail })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn properties_for_the_merchant_are_not_mailed() {
+        let of = |pairs: &[(&str, &str)]| {
+            let owned = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            properties(&owned.collect())
+        };
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[("_bundle", "7")]), None);
+        let both = of(&[("Engraving", "Ann"), ("_bundle", "7")]);
+        assert_eq!(both.as_deref(), Some("Engraving: Ann"));
+    }
 }

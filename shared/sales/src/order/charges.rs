@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Order;
 use crate::discount::uses::DiscountUse;
-use crate::discount::{Discount, DiscountCode, DiscountKind, ShopperIds};
+use crate::discount::{Discount, DiscountClass, DiscountCode, DiscountKind, ShopperIds};
 use crate::shipping::ShippingService;
 use crate::tax::{LineTax, TaxLine, share};
 
@@ -153,6 +153,9 @@ pub struct OrderDiscount {
     pub code: Option<DiscountCode>,
     /// The kind.
     pub kind: DiscountKind,
+    /// What it reduces; none in an order placed before it was noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<DiscountClass>,
     /// The amount that it saves in all.
     pub amount: Money,
     /// The counters that its use was counted on.
@@ -170,6 +173,7 @@ impl OrderDiscount {
             title: discount.title.clone(),
             code: discount.code.clone(),
             kind: discount.value.kind(),
+            class: Some(discount.class()),
             amount,
             used: DiscountUse::of(discount, number, shopper_ids),
             given_back: false,
@@ -188,6 +192,9 @@ core_types::view! {
         code: Option<DiscountCode>,
         /// The kind.
         kind: DiscountKind,
+        /// What it reduces: the whole order, the lines of some products, or shipping. In an order placed before this
+        /// was noted, what its kind reduces by default.
+        class: DiscountClass = discount.class.unwrap_or(discount.kind.default_class()),
         /// The amount that it saves in all.
         amount: Money,
     }

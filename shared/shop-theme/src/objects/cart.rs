@@ -5,12 +5,13 @@ use std::sync::Arc;
 use liquid::Value;
 use serde_json::{Value as Json, json};
 
-use super::plain::{items, nothing};
+use super::plain::{items, nothing, plain};
 use super::product::{PRODUCT, VARIANT};
 use super::record::{Kind, Record, as_is, no_text};
 use super::{media, store};
 use crate::ajax;
 use crate::data::{list, text};
+use crate::discounts::Discounts;
 use crate::shop::Shop;
 
 pub(crate) static CART: Kind = Kind { name: "cart", get: member, shape: as_is, text: no_text };
@@ -29,7 +30,7 @@ pub(crate) fn of_order(shop: &Arc<Shop>, order: &Json) -> Value {
 
 /// An item of an order, with the newest delivery of it.
 fn ordered(shop: &Arc<Shop>, order: &Json, item: &Json) -> Value {
-    let mut shaped = ajax::item(item, &shop.data, shop.money);
+    let mut shaped = ajax::item(item, Discounts::of(order, shop.money), &shop.data);
     let id = item.get("id");
     let has_it = |delivery: &&Json| {
         list(delivery, "/items").iter().any(|line| line.get("order_item_id") == id)
@@ -48,8 +49,9 @@ pub(crate) fn fulfillment(shop: &Arc<Shop>, order: &Json, raw: &Json) -> Value {
         list(raw, "/items").iter().any(|line| line.get("order_item_id") == item.get("id"))
     };
     let items = list(order, "/items").iter().filter(is_in);
+    let discounts = Discounts::of(order, shop.money);
     let lines: Value =
-        items.map(|item| line(shop, ajax::item(item, &shop.data, shop.money))).collect();
+        items.map(|item| line(shop, ajax::item(item, discounts, &shop.data))).collect();
     let delivery = delivery(raw);
     Value::map([
         ("created_at", delivery.get("created_at")),
@@ -101,7 +103,12 @@ fn member(cart: &Record, name: &str) -> Option<Value> {
         "empty?" => list(&cart.raw, "/items").is_empty().into(),
         "currency" => store::currency(cart.text_at("/currency")),
         "checkout_charge_amount" => cart.at("/total_price"),
-        "discount_applications" => cart.at("/cart_level_discount_applications"),
+        "discount_applications" => {
+            let own = &cart.shop.data.cart;
+            let goods: Vec<&Json> = list(own, "/lines").iter().map(ajax::goods_of).collect();
+            let all = Discounts::of(own, cart.shop.money).on_all(&goods);
+            all.iter().map(plain).collect()
+        }
         "discounts" => Value::from(Vec::new()),
         "taxes_included" => {
             let included = cart.shop.data.cart.pointer("/totals/tax_included");
@@ -114,22 +121,18 @@ fn member(cart: &Record, name: &str) -> Option<Value> {
 
 fn line_member(line: &Record, name: &str) -> Option<Value> {
     let shop = &line.shop;
-    let known = || shop.product(line.text_at("/product_id"));
     Some(match name {
-        "product" => {
-            Record::new(&PRODUCT, shop, Arc::new(known().cloned().unwrap_or_else(|| stub(line))))
-                .value()
-        }
+        "product" => Record::new(&PRODUCT, shop, Arc::new(product(line))).value(),
         "variant" => {
-            let product = Arc::new(known().cloned().unwrap_or_else(|| stub(line)));
+            let product = Arc::new(product(line));
             let id = line.text_at("/variant_id");
-            let all = ajax::variants(&product);
-            let found = all.into_iter().find(|variant| text(variant, "/id") == id);
-            let found = found.or_else(|| ajax::variants(&stub(line)).into_iter().next());
+            let of_product = ajax::variants(&product);
+            // In a list a product has no options of its variants; the line knows those of its own.
+            let found = of_product.into_iter().find(|variant| text(variant, "/id") == id);
+            let found = found.filter(|variant| variant.get("options").is_some());
+            let raw = found.unwrap_or_else(|| variant(line));
             let product = Arc::new(Record::new(&PRODUCT, shop, product));
-            found.map_or(Value::Nil, |raw| {
-                Record::new(&VARIANT, shop, Arc::new(raw)).within(product).value()
-            })
+            Record::new(&VARIANT, shop, Arc::new(raw)).within(product).value()
         }
         "image" => media::image(shop, line.text_at("/image"), line.text_at("/product_title")),
         "url_to_remove" => {
@@ -161,20 +164,48 @@ fn line_member(line: &Record, name: &str) -> Option<Value> {
     })
 }
 
+/// The product of a line, with the options of its variant where the page's data have no others.
+fn product(line: &Record) -> Json {
+    let known = line.shop.product(line.text_at("/product_id")).cloned();
+    let mut product = known.unwrap_or_else(|| stub(line));
+    if list(&product, "/options").is_empty()
+        && line.raw.get("product_has_only_default_variant") != Some(&Json::Bool(true))
+        && let Some(members) = product.as_object_mut()
+    {
+        let named = list(&line.raw, "/options_with_values").iter();
+        let options =
+            named.map(|pair| json!({"name": pair.get("name"), "values": [pair.get("value")]}));
+        members.insert("options".to_owned(), options.collect());
+    }
+    product
+}
+
+/// The price of a line, in the currency's minor unit.
+fn price(line: &Record) -> Json {
+    let cents = line.raw.get("price").and_then(Json::as_i64).unwrap_or_default();
+    json!({"amount": line.shop.money.minor(cents)})
+}
+
+/// The variant of a line.
+fn variant(line: &Record) -> Json {
+    let has_one = line.raw.get("product_has_only_default_variant") == Some(&Json::Bool(true));
+    let options = line.raw.get("variant_options").filter(|_| !has_one);
+    json!({
+        "id": line.raw.get("variant_id"), "price": price(line), "in_stock": line.raw.get("available"),
+        "options": options.cloned().unwrap_or_else(|| json!([])), "sku": line.raw.get("sku"),
+        "image_url": line.raw.get("image"),
+    })
+}
+
 /// What a line has of a product that the page's data does not have.
 fn stub(line: &Record) -> Json {
-    let amount = |pointer: &str| {
-        // Back to the currency's minor unit.
-        let cents = line.raw.pointer(pointer).and_then(Json::as_i64).unwrap_or_default();
-        json!({"amount": line.shop.money.minor(cents)})
-    };
-    let price = amount("/price");
+    let price = price(line);
     json!({
         "id": line.raw.get("product_id"), "title": line.raw.get("product_title"),
-        "handle": line.raw.get("handle"), "price": price, "price_max": price, "in_stock": true,
+        "handle": line.raw.get("handle"), "price": price, "price_max": price,
+        "in_stock": line.raw.get("available"), "vendor": line.raw.get("vendor"),
         "images": line.raw.get("image").filter(|url| url.is_string()).map(|url| vec![json!({"url": url})]),
-        "variants": [{"id": line.raw.get("variant_id"), "price": price, "in_stock": true,
-                      "options": line.raw.get("variant_options"), "sku": line.raw.get("sku")}],
+        "variants": [variant(line)],
         "variants_count": 1,
     })
 }

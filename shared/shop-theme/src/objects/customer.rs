@@ -5,7 +5,7 @@ use std::sync::Arc;
 use liquid::{Object, Value};
 use serde_json::{Value as Json, json};
 
-use super::plain::{nothing, plain};
+use super::plain::{items, nothing, plain};
 use super::record::{Kind, Record, as_is, no_text};
 use super::{cart, store};
 use crate::data::{list, text};
@@ -172,7 +172,13 @@ fn order_member(order: &Record, name: &str) -> Option<Value> {
             let total = liquid::number::loose_integer(&total("total"));
             Value::Int(total.saturating_sub(refunded))
         }
-        "subtotal_price" | "line_items_subtotal_price" => total("subtotal"),
+        "subtotal_price" => total("subtotal"),
+        "line_items_subtotal_price" => {
+            let lines = cart::of_order(shop, &order.raw);
+            let prices = items(&lines).into_iter().map(|line| line.get("final_line_price"));
+            let prices = prices.map(|price| liquid::number::loose_integer(&price));
+            Value::Int(prices.fold(0, i64::saturating_add))
+        }
         "total_discounts" => total("discount"),
         "shipping_price" => total("shipping"),
         "tax_price" => total("tax"),
@@ -228,7 +234,10 @@ fn order_member(order: &Record, name: &str) -> Option<Value> {
             line.map(one).into_iter().collect()
         }
         "cart_level_discount_applications" | "discount_applications" | "discounts" => {
-            let discounts = list(&order.raw, "/discounts").iter();
+            let is_of_whole = |discount: &&Json| {
+                name != "cart_level_discount_applications" || text(discount, "/class") != "product"
+            };
+            let discounts = list(&order.raw, "/discounts").iter().filter(is_of_whole);
             let one = |discount: &Json| {
                 let amount = discount.get("amount").map_or(0, |amount| shop.money.cents(amount));
                 Value::map([

@@ -139,6 +139,7 @@ impl From<&(Discount, Money)> for OrderDiscountView {
             title: discount.title.clone(),
             code: discount.code.clone(),
             kind: discount.value.kind(),
+            class: discount.class(),
             amount: amount.clone(),
         }
     }

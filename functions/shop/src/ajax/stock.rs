@@ -1,0 +1,89 @@
+//! Requests for more than a store has of a variant that is not sold beyond its stock: the API's cart keeps them with a
+//! fault, and themes expect that they are rejected.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::cart::{Cart, line_input, quantity_of};
+use crate::fault::Fault;
+use crate::values::text;
+use crate::visit::Visit;
+
+/// Ensures that a cart does not have more units of a line than before and than there are. Otherwise it gets the lines
+/// again that it had before.
+///
+/// # Errors
+/// `insufficient_stock`; the problem of the answer.
+pub(super) async fn ensure_in_stock(
+    visit: &Visit,
+    cart: Cart,
+    before: Vec<Value>,
+) -> Result<Cart, Fault> {
+    let short = cart.lines().iter().enumerate().find_map(|(place, line)| {
+        let known = before.iter().find(|known| is_same(known, line)).map_or(0, quantity_of);
+        let is_more = quantity_of(line) > known;
+        (is_more && is_short(&cart, place)).then(|| rejection(line, known))
+    });
+    let Some(fault) = short else { return Ok(cart) };
+    visit.adjust_cart(&cart, json!({ "lines": before })).await?;
+    Err(fault)
+}
+
+/// The lines of a cart.
+pub(super) fn lines_of(cart: &Cart) -> Vec<Value> {
+    cart.sold_lines().map(|line| line_input(line, quantity_of(line))).collect()
+}
+
+/// The lines of a cart before these were added.
+pub(super) fn lines_without(cart: &Cart, added: &[Value]) -> Vec<Value> {
+    let left = cart.sold_lines().map(|line| {
+        let units = added.iter().filter(|other| is_same(other, line)).map(quantity_of);
+        line_input(line, quantity_of(line).saturating_sub(units.fold(0, u64::saturating_add)))
+    });
+    left.filter(|line| quantity_of(line) > 0).collect()
+}
+
+/// Whether two lines are one in a cart.
+fn is_same(one: &Value, other: &Value) -> bool {
+    let properties = |line: &Value| {
+        let own = line.get("properties").and_then(Value::as_object).cloned();
+        own.unwrap_or_default()
+    };
+    one.get("variant_id") == other.get("variant_id") && properties(one) == properties(other)
+}
+
+fn is_short(cart: &Cart, place: usize) -> bool {
+    let pointer = format!("/lines/{place}/quantity");
+    let faults = cart.json.get("faults").and_then(Value::as_array).into_iter().flatten();
+    faults
+        .filter(|fault| text(fault, "code") == "insufficient_stock")
+        .any(|fault| text(fault, "pointer") == pointer)
+}
+
+/// What Shopify's themes are told; how many there are, shoppers are not told.
+fn rejection(line: &Value, before: u64) -> Fault {
+    let goods = line.get("merchandise").unwrap_or(&Value::Null);
+    let title = match text(goods, "variant_title") {
+        "" | "Default" | "Default Title" => text(goods, "title").to_owned(),
+        variant => format!("{} - {variant}", text(goods, "title")),
+    };
+    let detail = match (before, quantity_of(line)) {
+        (0, 1) => format!("The product '{title}' is already sold out."),
+        (0, _) => format!("There are not that many '{title}' in stock."),
+        _ => format!("You can't add more '{title}' to the cart."),
+    };
+    Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "insufficient_stock", &detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_its_variant_with_its_properties() {
+        let line = |properties: Value| json!({"variant_id": "var_1", "properties": properties});
+        assert!(is_same(&line(json!({})), &line(Value::Null)));
+        assert!(!is_same(&line(json!({"a": "b"})), &line(json!({}))));
+        assert!(!is_same(&line(json!({})), &json!({"variant_id": "var_2"})));
+    }
+}
