@@ -252,7 +252,8 @@ const ACCOUNT_TEMPLATES: [(&str, &str); 11] = [
          {{ form.set_as_default_checkbox }}{% endform %}\
          {% for address in customer.addresses %}{% form 'customer_address', address %}\
          <input name=\"address[city]\" value=\"{{ form.city }}\"> <i>{{ form.province }}</i>\
-         {% if form.errors %}<b>{{ form.errors.messages.city }}</b>{% endif %}{% endform %}\
+         {% if form.errors %}<b>{{ form.errors.messages.city }}</b>{% endif %}\
+         {{ form.set_as_default_checkbox }}{% endform %}\
          <button data-target=\"{{ address.url }}\" data-confirm-message=\"Sure?\">Delete</button>{% endfor %}",
     ),
     (

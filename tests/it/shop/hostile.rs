@@ -76,7 +76,7 @@ fn order_of(shown: &Shown) -> String {
 /// Whether a rejection says that the quantity is at fault: in its sentence, or by the pointer of a field.
 fn says_quantity(said: &Value) -> bool {
     let has = |member: &str| said[member].to_string().to_lowercase().contains("quantity");
-    has("description") || has("errors")
+    has("description") || has("errors") || has("fields")
 }
 
 #[tokio::test]

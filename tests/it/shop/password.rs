@@ -135,7 +135,8 @@ async fn a_preview_passes_the_password_page() {
     .await;
     protect(&market).await;
     let path = |rest: &str| format!("/v1/themes/{own}/{rest}");
-    let draft = json!({"settings": {"heading": "Hello"}});
+    let sections = json!({"hero": {"type": "hero"}});
+    let draft = json!({"settings": {"heading": "Hello"}, "sections": sections, "order": ["hero"]});
     market.owner.put(&path("editor/draft")).json(draft).await.expect(200);
     let preview = market.owner.post(&path("preview-session")).json(json!({})).await.expect(201);
     let token = preview.str("/preview_token");

@@ -153,7 +153,7 @@ pub struct OrderDiscount {
     pub code: Option<DiscountCode>,
     /// The kind.
     pub kind: DiscountKind,
-    /// What it reduces; none in an order placed before it was noted.
+    /// What it reduces; none for what its kind reduces by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<DiscountClass>,
     /// The amount that it saves in all.
@@ -168,12 +168,13 @@ pub struct OrderDiscount {
 impl OrderDiscount {
     /// The entry of a discount in the order with this number.
     pub fn of(discount: &Discount, amount: Money, number: u64, shopper_ids: &ShopperIds) -> Self {
+        let kind = discount.value.kind();
         Self {
             discount_id: discount.id.clone(),
             title: discount.title.clone(),
             code: discount.code.clone(),
-            kind: discount.value.kind(),
-            class: Some(discount.class()),
+            kind,
+            class: Some(discount.class()).filter(|class| *class != kind.default_class()),
             amount,
             used: DiscountUse::of(discount, number, shopper_ids),
             given_back: false,
@@ -192,8 +193,7 @@ core_types::view! {
         code: Option<DiscountCode>,
         /// The kind.
         kind: DiscountKind,
-        /// What it reduces: the whole order, the lines of some products, or shipping. In an order placed before this
-        /// was noted, what its kind reduces by default.
+        /// What it reduces: the whole order, the lines of some products, or shipping.
         class: DiscountClass = discount.class.unwrap_or(discount.kind.default_class()),
         /// The amount that it saves in all.
         amount: Money,

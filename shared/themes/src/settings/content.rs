@@ -55,16 +55,13 @@ pub struct Content {
     pub sections: BTreeMap<String, SectionOrBlock>,
     /// The order of the sections.
     pub order: Vec<String>,
-    /// The sections of other templates, by the template's name: `product`, `collection.sale`. One that is not here
-    /// is as the theme has it.
+    /// The sections of other templates, by name: `product`, `collection.sale`. Others are as the theme has them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub templates: BTreeMap<String, Sections>,
-    /// The sections of section groups, by the group's name: `header-group`. One that is not here is as the theme
-    /// has it.
+    /// The sections of section groups, by name: `header-group`. Others are as the theme has them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub section_groups: BTreeMap<String, Sections>,
-    /// The sections that a layout or template places by their type, by that type: `header`. One that is not here is
-    /// as the theme has it.
+    /// Sections that a layout places by their type, by that type: `header`. Others are as the theme has them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub static_sections: BTreeMap<String, SectionOrBlock>,
 }

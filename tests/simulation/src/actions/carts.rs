@@ -259,7 +259,7 @@ impl Run<'_> {
         }
     }
 
-    /// Another store knows no cart of this one, whatever is done with it.
+    /// Another store knows no cart of this one, whatever is tried.
     async fn try_elsewhere(&self, step: &Step, cart: &Cart) {
         let subdomain = self.base.elsewhere;
         for (verb, below) in [(Verb::GET, ""), (Verb::PATCH, ""), (Verb::POST, "/checkout")] {
