@@ -38,6 +38,7 @@ mod deployed;
 pub mod documented;
 mod engine;
 mod evidence;
+pub mod facets;
 mod gateway;
 mod mailbox;
 mod market;

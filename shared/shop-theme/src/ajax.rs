@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::data::{Data, handle, list, text};
+use crate::data::{Data, handle, image_id, list, text};
 use crate::discounts::{Discounts, allocation};
-use crate::objects::media;
+use crate::money::Money;
 
 /// The cart of `/cart.js`, from the storefront API's cart; null is an empty one.
 pub fn cart_json(cart: &Json, data: &Data) -> Json {
@@ -183,7 +183,7 @@ pub fn product_json(product: &Json, data: &Data) -> Json {
         list(product, "/images").iter().filter_map(|image| image.get("url")).collect();
     let media = list(product, "/images").iter().enumerate().map(|(place, image)| {
         json!({
-            "alt": image.get("alt"), "id": media::id_of(product, place, image), "media_type": "image",
+            "alt": image.get("alt"), "id": image_id(product, place, image), "media_type": "image",
             "position": place.saturating_add(1), "src": image.get("url"), "aspect_ratio": 1.0,
             "preview_image": {"src": image.get("url"), "aspect_ratio": 1.0},
         })
@@ -301,7 +301,7 @@ fn image_of(product: &Json, variant: &Json) -> (Json, Json) {
     let all = list(product, "/images");
     let place = all.iter().position(|image| image.get("url") == Some(url));
     let listed = place.and_then(|place| all.get(place));
-    let id = place.zip(listed).map(|(place, image)| media::id_of(product, place, image));
+    let id = place.zip(listed).map(|(place, image)| image_id(product, place, image));
     let position = place.map(|place| place.saturating_add(1));
     // Themes' scripts add `&width=100`: at Shopify every address of an image has a query.
     let url = match url.as_str() {
@@ -321,47 +321,4 @@ fn image_of(product: &Json, variant: &Json) -> (Json, Json) {
         "preview_image": {"src": url, "aspect_ratio": 1.0},
     });
     (image, media)
-}
-
-/// How amounts are written: themes count in hundredths, also of a currency without decimals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Money {
-    /// The decimals of the currency.
-    pub(crate) exponent: u32,
-}
-
-impl Money {
-    pub(crate) fn of(data: &Data) -> Self {
-        let stated = data.store.get("currency_exponent").and_then(Json::as_u64);
-        let stated = stated.and_then(|exponent| u32::try_from(exponent).ok());
-        let known = iso_currency::Currency::from_code(data.currency());
-        let known = known.and_then(iso_currency::Currency::exponent).map(u32::from);
-        Self { exponent: stated.or(known).unwrap_or(2) }
-    }
-
-    /// The factor between the currency's minor unit and the unit of themes.
-    fn factor(self) -> i64 {
-        10_i64.pow(2_u32.saturating_sub(self.exponent))
-    }
-
-    /// An amount of the API (`{amount, currency}`) in the unit of themes.
-    pub(crate) fn cents(self, amount: &Json) -> i64 {
-        self.of_minor(amount.get("amount").and_then(Json::as_i64).unwrap_or_default())
-    }
-
-    /// An amount in the currency's minor unit in the unit of themes.
-    pub(crate) fn of_minor(self, minor: i64) -> i64 {
-        minor.saturating_mul(self.factor())
-    }
-
-    /// An amount in the unit of themes in the currency's minor unit.
-    pub(crate) fn minor(self, cents: i64) -> i64 {
-        cents.checked_div(self.factor()).unwrap_or(cents)
-    }
-
-    /// How many units of themes are one of the currency, and the decimals that are shown.
-    pub(crate) fn units(self) -> (i64, usize) {
-        let shown = usize::try_from(self.exponent).unwrap_or(2);
-        (10_i64.saturating_pow(self.exponent.max(2)), shown)
-    }
 }

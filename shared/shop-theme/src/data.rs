@@ -228,3 +228,10 @@ pub(crate) fn text<'j>(of: &'j Json, pointer: &str) -> &'j str {
 pub(crate) fn list<'j>(of: &'j Json, pointer: &str) -> &'j [Json] {
     of.pointer(pointer).and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default()
 }
+
+/// The id of a product's image; of one that is hosted elsewhere, its place among the product's.
+pub(crate) fn image_id(product: &Json, place: usize, image: &Json) -> Json {
+    let stored = image.get("media_id").or_else(|| image.get("id")).filter(|id| !id.is_null());
+    let place = place.saturating_add(1);
+    stored.cloned().unwrap_or_else(|| format!("{}-{place}", text(product, "/id")).into())
+}

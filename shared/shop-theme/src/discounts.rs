@@ -3,8 +3,8 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::ajax::Money;
 use crate::data::{list, text};
+use crate::money::Money;
 
 /// The discounts of a cart or an order.
 #[derive(Clone, Copy)]

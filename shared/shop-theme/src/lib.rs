@@ -23,6 +23,7 @@ mod globals;
 mod header;
 mod language;
 mod limits;
+mod money;
 mod notes;
 mod objects;
 mod page;

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use liquid::Language;
 use serde_json::{Map, Value as Json};
 
-use crate::ajax::{Money, cart_json};
+use crate::ajax::cart_json;
 use crate::data::{Data, Page, handle};
 use crate::limits::{Finding, FindingCode};
+use crate::money::Money;
 use crate::schema::Declared;
 use crate::source::{self, Source};
 use crate::theme::Theme;

@@ -1,6 +1,6 @@
 //! The words in German.
 
-use super::Words;
+use super::wording::Words;
 
 pub(super) const DE: Words = Words {
     language: "de",

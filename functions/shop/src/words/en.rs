@@ -1,6 +1,6 @@
 //! The words in English.
 
-use super::Words;
+use super::wording::Words;
 
 pub(super) const EN: Words = Words {
     language: "en",

@@ -1,6 +1,6 @@
 //! The words in Spanish.
 
-use super::Words;
+use super::wording::Words;
 
 pub(super) const ES: Words = Words {
     language: "es",

@@ -1,6 +1,6 @@
 //! The words in French.
 
-use super::Words;
+use super::wording::Words;
 
 pub(super) const FR: Words = Words {
     language: "fr",

@@ -1,6 +1,6 @@
 //! The words in Hindi.
 
-use super::Words;
+use super::wording::Words;
 
 pub(super) const HI: Words = Words {
     language: "hi",

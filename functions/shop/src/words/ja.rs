@@ -1,6 +1,6 @@
 //! The words in Japanese.
 
-use super::Words;
+use super::wording::Words;
 
 pub(super) const JA: Words = Words {
     language: "ja",

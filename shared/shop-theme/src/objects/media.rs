@@ -6,7 +6,7 @@ use liquid::Value;
 use serde_json::{Value as Json, json};
 
 use super::record::{Kind, Record};
-use crate::data::text;
+use crate::data::{image_id, text};
 use crate::shop::Shop;
 
 /// An image: `{url, alt, id, position, product_id}`.
@@ -79,13 +79,6 @@ pub(crate) fn image(shop: &Arc<Shop>, url: &str, alt: &str) -> Value {
     Record::new(&IMAGE, shop, Arc::new(raw)).value()
 }
 
-/// The id of a product's image; of one that is hosted elsewhere, its place among the product's.
-pub(crate) fn id_of(product: &Json, place: usize, image: &Json) -> Json {
-    let stored = image.get("media_id").or_else(|| image.get("id")).filter(|id| !id.is_null());
-    let place = place.saturating_add(1);
-    stored.cloned().unwrap_or_else(|| format!("{}-{place}", text(product, "/id")).into())
-}
-
 /// The images of a product.
 pub(crate) fn of_product(product: &Record) -> Vec<Value> {
     let images = crate::data::list(&product.raw, "/images").iter().enumerate();
@@ -97,7 +90,7 @@ pub(crate) fn of_product(product: &Record) -> Vec<Value> {
                 "product_id".to_owned(),
                 product.raw.get("id").cloned().unwrap_or_default(),
             );
-            members.insert("id".to_owned(), id_of(&product.raw, place, image));
+            members.insert("id".to_owned(), image_id(&product.raw, place, image));
             if members.get("alt").and_then(Json::as_str).is_none_or(str::is_empty) {
                 members.insert("alt".to_owned(), text(&product.raw, "/title").into());
             }
