@@ -464,7 +464,7 @@ async fn with_dinars() -> (Gateway, Providers, Browser, String) {
     owner.put("/v1/payments/providers/stripe").json(account).await.expect(200);
     let port = gateway.system().shop_port().unwrap_or_default();
     let browser = gateway.browser(&format!("{}.localhost:{port}", store.subdomain));
-    let variant = product.str("/variants/0/id").to_owned();
+    let variant = product.str("/variants/0/id");
     (gateway, providers, browser, variant)
 }
 

@@ -23,7 +23,7 @@ fn parse(cookie: &str) -> impl Iterator<Item = Opened> {
 }
 
 /// The cookie with one more order.
-fn with(cookie: &str, opened: Opened) -> String {
+fn with(cookie: &str, opened: &Opened) -> String {
     let others = parse(cookie).filter(|other| other.id != opened.id);
     let all: Vec<String> =
         std::iter::once(opened.clone()).chain(others).take(MOST).map(|it| it.written()).collect();
@@ -43,7 +43,7 @@ impl Visit {
 
     /// A response after which this browser has the token of an order, too.
     pub(crate) fn with_order(&self, response: Response, opened: Opened) -> Response {
-        let value = with(self.cookie(ORDER).unwrap_or_default(), opened);
+        let value = with(self.cookie(ORDER).unwrap_or_default(), &opened);
         self.with_cookie(response, ORDER, &value)
     }
 
@@ -104,11 +104,11 @@ mod tests {
     fn a_browser_keeps_its_last_orders() {
         let mut cookie = String::new();
         for number in 0..8 {
-            cookie = with(&cookie, opened(&format!("ord_{number}")));
+            cookie = with(&cookie, &opened(&format!("ord_{number}")));
         }
         let ids: Vec<String> = parse(&cookie).map(|order| order.id).collect();
         assert_eq!(ids, ["ord_7", "ord_6", "ord_5", "ord_4", "ord_3"]);
-        let again = with(&cookie, opened("ord_4"));
+        let again = with(&cookie, &opened("ord_4"));
         let ids: Vec<String> = parse(&again).map(|order| order.id).collect();
         assert_eq!(ids, ["ord_4", "ord_7", "ord_6", "ord_5", "ord_3"]);
         assert_eq!(parse(&again).next(), Some(opened("ord_4")));

@@ -1,4 +1,5 @@
 //! Tests of what themes' scripts read.
+#![allow(clippy::arithmetic_side_effects, reason = "small numbers")]
 
 use serde_json::{Value as Json, json};
 
