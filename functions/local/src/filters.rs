@@ -150,8 +150,10 @@ mod tests {
         let changes = filters.changes().unwrap();
         let named: Vec<_> =
             changes.iter().map(|(change, kind)| (change.as_str(), kind.as_str())).collect();
-        let inserted = ["event", "level", "mail"].map(|kind| ("INSERT", kind));
-        assert_eq!(named, [&inserted[..], &[("MODIFY", "level")]].concat());
+        let inserted =
+            ["card", "event", "facet_walk", "level", "mail"].map(|kind| ("INSERT", kind));
+        let modified = ["card", "facet_walk", "level"].map(|kind| ("MODIFY", kind));
+        assert_eq!(named, [&inserted[..], &modified, &[("REMOVE", "card")]].concat());
     }
 
     #[test]
