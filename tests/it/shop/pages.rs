@@ -209,3 +209,28 @@ async fn sections_are_rendered_alone() {
     let related = browser.fetch(&path);
     assert!(related.await.expect(200).json()["products"].is_array());
 }
+
+#[tokio::test]
+async fn a_list_is_sorted_before_its_filters_are_indexed() {
+    let market = Market::open_with(|options| {
+        options.shop_port = Some(0);
+        options.has_stream = false;
+    })
+    .await;
+    for (title, amount) in [("Oak bowl", 3000), ("Elm bowl", 1000), ("Ash tray", 2000)] {
+        let variant = json!({"price": {"amount": amount, "currency": "INR"}});
+        let product = json!({"title": title, "status": "active", "variants": [variant]});
+        market.owner.post("/v1/products").json(product).await.expect(201);
+    }
+    market.gateway.advance(STORE_CACHE);
+    let mut browser = market.browser();
+    for (order, names) in [
+        ("title-ascending", ["Ash tray", "Elm bowl", "Oak bowl"]),
+        ("price-descending", ["Oak bowl", "Ash tray", "Elm bowl"]),
+    ] {
+        let page = browser.open(&format!("/collections/all?sort_by={order}")).await.expect(200);
+        let places = names.map(|name| page.text.find(name).expect(name));
+        assert!(places.is_sorted(), "{order}: {places:?}");
+    }
+    browser.open("/collections/all?sort_by=best-selling").await.expect(200).shows("Oak bowl");
+}
