@@ -288,7 +288,7 @@ fn placed(visit: &Visit, placed: &Value) -> Response {
     let to = if needs_payment { format!("/orders/{id}/pay") } else { format!("/orders/{id}") };
     let opened = Opened { id, token: Some(text(placed, "order_token").to_owned()) };
     // The cart's cookie stays: a second press of the button finds its order.
-    visit.with_order(see_other(&to), opened)
+    visit.with_order(see_other(&to), &opened)
 }
 
 /// The style sheet with the store's colors. The page that says that there is no shop is read, too.

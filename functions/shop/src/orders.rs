@@ -43,7 +43,7 @@ async fn show(
         let opened = Opened { id: id.clone(), token: Some(token.to_owned()) };
         let to = Redirect::to(&format!("/orders/{}", segment(&id))).into_response();
         return match visit.is_opened(&opened).await {
-            Ok(true) => visit.with_order(to, opened),
+            Ok(true) => visit.with_order(to, &opened),
             Ok(false) => to,
             Err(fault) => fault.into_response(),
         };

@@ -42,8 +42,8 @@ impl Visit {
     }
 
     /// A response after which this browser has the token of an order, too.
-    pub(crate) fn with_order(&self, response: Response, opened: Opened) -> Response {
-        let value = with(self.cookie(ORDER).unwrap_or_default(), &opened);
+    pub(crate) fn with_order(&self, response: Response, opened: &Opened) -> Response {
+        let value = with(self.cookie(ORDER).unwrap_or_default(), opened);
         self.with_cookie(response, ORDER, &value)
     }
 
