@@ -15,6 +15,8 @@ use identity::storefront::OpenStore;
 use primitives::clock::{DAY, MINUTE};
 use primitives::problem::Problem;
 use serde_json::Value;
+use themes::session::PreviewSession;
+use tokio::sync::OnceCell;
 
 use crate::api::{Answer, Call};
 use crate::fault::Fault;
@@ -49,6 +51,9 @@ pub(crate) struct Visit {
     cookies: Vec<Cookie<'static>>,
     client: Option<ClientIp>,
     session: SessionState,
+    /// The token of a preview: that of the opened link, or that of the cookie.
+    preview: Option<String>,
+    preview_session: OnceCell<Arc<PreviewSession>>,
     /// Whether a page of another site has sent the visitor here.
     pub(crate) is_from_elsewhere: bool,
 }
@@ -128,7 +133,8 @@ impl Visit {
     /// asks for a password.
     pub(crate) fn is_anonymous(&self) -> bool {
         !self.store().password_protected
-            && [CART, ORDER, SESSION, PREVIEW].iter().all(|name| self.cookie(name).is_none())
+            && self.preview.is_none()
+            && [CART, ORDER, SESSION].iter().all(|name| self.cookie(name).is_none())
     }
 
     /// The cart that the cookie names.
@@ -148,7 +154,20 @@ impl Visit {
 
     /// The token of a preview.
     pub(crate) fn preview(&self) -> Option<&str> {
-        self.cookie(PREVIEW)
+        self.preview.as_deref()
+    }
+
+    /// The session of the preview, if there is one: read once for a request.
+    ///
+    /// # Errors
+    /// `invalid_or_expired_token`, `preview_expired`, 503.
+    pub(crate) async fn preview_session(&self) -> Result<Option<&PreviewSession>, Problem> {
+        let Some(token) = self.preview() else { return Ok(None) };
+        let load = || async {
+            let opened = PreviewSession::open(&self.shops.app, &self.store().id, token).await;
+            opened.map(Arc::new)
+        };
+        self.preview_session.get_or_try_init(load).await.map(|session| Some(&**session))
     }
 
     /// A call of the storefront's routes, at a path below the storefront, by this visitor.
