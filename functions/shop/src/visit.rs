@@ -15,6 +15,7 @@ use identity::storefront::OpenStore;
 use primitives::clock::{DAY, MINUTE};
 use primitives::problem::Problem;
 use serde_json::Value;
+use services::shared_reads::SharedReads;
 use themes::session::PreviewSession;
 use tokio::sync::OnceCell;
 
@@ -54,6 +55,8 @@ pub(crate) struct Visit {
     /// The token of a preview: that of the opened link, or that of the cookie.
     preview: Option<String>,
     preview_session: OnceCell<Arc<PreviewSession>>,
+    /// What the calls of this request read together.
+    reads: SharedReads,
     /// Whether a page of another site has sent the visitor here.
     pub(crate) is_from_elsewhere: bool,
 }
@@ -194,7 +197,8 @@ impl Visit {
 
     fn anonymous(&self, method: Method, path: String) -> Call {
         let locale = self.store().locale.to_string();
-        Call::new(method, path).client(self.client).header("x-service-locale", Some(locale))
+        let call = Call::new(method, path).client(self.client).reads(self.reads.clone());
+        call.header("x-service-locale", Some(locale))
     }
 
     fn below(&self, path: &str) -> String {

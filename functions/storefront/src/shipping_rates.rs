@@ -193,6 +193,6 @@ pub async fn list(
 /// 503.
 pub async fn pickup_place(app: &App, store: &Store, id: &str) -> Result<Option<Value>, Problem> {
     let Some(id) = LocationId::parse(id) else { return Ok(None) };
-    let found = app.table.get_eventually::<Location>(&key::location(&store.id, &id)).await?;
+    let found = app.table.peek::<Location>(&key::location(&store.id, &id)).await?;
     Ok(found.map(|place| json!({ "name": place.name, "address": place.address })))
 }

@@ -10,7 +10,9 @@ use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, header};
 use identity::domain::Host;
 use identity::storefront::{OpenStore, any_store, open_store, subdomain_of};
+use primitives::context::Context;
 use primitives::problem::{Code, Problem};
+use services::shared_reads::SharedReads;
 use themes::session::PreviewSession;
 use tokio::sync::OnceCell;
 
@@ -59,6 +61,10 @@ impl Visit {
         };
         let (open, session) = found.map_err(|problem| Fault::from(problem).into_response())?;
         let preview_session = OnceCell::new_with(session);
+        let reads = SharedReads::default();
+        if let Some(context) = Context::current() {
+            context.insert(reads.clone());
+        }
         if let Some(now) = open.moved_to(&name).filter(|_| parts.method == Method::GET) {
             let domain = host.strip_prefix(&*name).unwrap_or_default();
             let to = format!("{}://{now}{domain}", shops.scheme);
@@ -80,6 +86,7 @@ impl Visit {
             session,
             preview,
             preview_session,
+            reads,
             is_from_elsewhere,
         })
     }
