@@ -50,7 +50,7 @@ pub(crate) fn routes() -> Router<Arc<Shops>> {
 }
 
 async fn show(visit: Visit) -> Response {
-    if let Err(fault) = visit.get_charged("").await {
+    if let Err(fault) = visit.charge().await {
         return reply::error(&fault);
     }
     match visit.load_cart().await {

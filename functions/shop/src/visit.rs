@@ -205,7 +205,17 @@ impl Visit {
         format!("/v1/storefront/{}{path}", segment(self.store().subdomain.as_str()))
     }
 
-    /// As [`Visit::get`], charged to the visitor's budget: once a page, and for each search.
+    /// Charges the visitor's budget for a page. Nothing is read for it.
+    ///
+    /// # Errors
+    /// 429, 503.
+    pub(crate) async fn charge(&self) -> Result<(), Fault> {
+        let name = segment(self.store().subdomain.as_str());
+        let call = self.anonymous(Method::GET, format!("/v1/storefront/lookup?subdomain={name}"));
+        self.send(call.header("x-service-preview-token", self.preview())).await.map(drop)
+    }
+
+    /// As [`Visit::get`], charged to the visitor's budget: for each search.
     ///
     /// # Errors
     /// The problem of the answer.

@@ -69,8 +69,8 @@ async fn an_order_has_the_lines_that_its_page_showed() {
             tab.script("/cart/add.js", &more).await;
             tab.script("/cart/update.js", &swap).await;
         });
-        let orders = market.owner.get("/v1/orders").await.expect(200).data();
-        match orders.first() {
+        let orders = market.owner.get("/v1/orders").await.expect(200);
+        match orders.data().first() {
             Some(order) => {
                 let lines = order["items"].as_array().unwrap();
                 assert_eq!(lines.len(), 1, "{lines:?}");

@@ -21,8 +21,6 @@ use crate::visit::Visit;
 const MOST: usize = 12;
 /// Products of a collection that a section shows.
 const LIMIT: usize = 50;
-/// The collections of a store.
-const COLLECTIONS: &str = "/collections?limit=100";
 
 /// What every page has without asking. Its location is the path with its query.
 pub(super) fn bare(visit: &Visit, location: &str) -> Data {
@@ -95,9 +93,10 @@ pub(super) async fn load(
     carts: Data,
 ) -> Result<Data, Fault> {
     let names = shop_theme::references(theme, page);
-    let (store, shell, customer) =
-        tokio::join!(visit.get_charged(""), Shell::of(visit), customer(visit));
-    let Shell { menus, collections: known } = (*shell?).clone();
+    let (charged, shell, customer) =
+        tokio::join!(visit.charge(), Shell::of(visit), customer(visit));
+    charged?;
+    let Shell { store, menus, collections: known } = (*shell?).clone();
     let is_named = |collection: &&Value| names.collections.contains(text(collection, "handle"));
     let wanted: Vec<Value> = known.iter().filter(is_named).take(MOST).cloned().collect();
     let shows_all =
@@ -118,7 +117,7 @@ pub(super) async fn load(
         }
     }
     let mut data =
-        Data { store: store?, menus, collections, texts, customer, header: header(visit), ..carts };
+        Data { store, menus, collections, texts, customer, header: header(visit), ..carts };
     data.products.extend(products);
     if let Page::Product(product) = page {
         data.recommendations =
@@ -144,6 +143,8 @@ pub(super) async fn prefetch(visit: &Visit) {
 /// What every page of a shop has, and a merchant rarely changes.
 #[derive(Debug, Clone)]
 struct Shell {
+    /// What the home page has: contact, branding, policies, payment methods.
+    store: Value,
     menus: Vec<Value>,
     collections: Vec<Value>,
 }
@@ -160,9 +161,13 @@ impl Shell {
         if let Some(known) = services.cache.get(name, now).filter(|_| is_shared) {
             return Ok(known);
         }
-        let (menus, collections) =
-            tokio::join!(visit.get("/navigation?limit=50"), visit.get("/collections?limit=100"));
-        let shell = Arc::new(Self { menus: items(&menus?), collections: items(&collections?) });
+        let (store, menus, collections) = tokio::join!(
+            visit.get(""),
+            visit.get("/navigation?limit=50"),
+            visit.get("/collections?limit=100")
+        );
+        let (menus, collections) = (items(&menus?), items(&collections?));
+        let shell = Arc::new(Self { store: store?, menus, collections });
         if is_shared {
             services.cache.insert(name, Arc::clone(&shell), now, CACHE_TIME);
         }
@@ -184,8 +189,8 @@ async fn customer(visit: &Visit) -> Value {
 /// # Errors
 /// 503.
 pub(super) async fn collections(visit: &Visit) -> Result<Vec<(Value, Vec<Value>)>, Fault> {
-    let known = visit.get(COLLECTIONS).await?;
-    Ok(items(&known).into_iter().map(|collection| (collection, Vec::new())).collect())
+    let shell = Shell::of(visit).await?;
+    Ok(shell.collections.iter().map(|collection| (collection.clone(), Vec::new())).collect())
 }
 
 async fn products_in(visit: &Visit, collection: &Value) -> Vec<Value> {
