@@ -184,13 +184,24 @@ async fn customer(visit: &Visit) -> Value {
     visit.send(call.free()).await.map(|answer| answer.json()).unwrap_or_default()
 }
 
-/// The collections of the store, without their products.
+/// Fills in the collections of the store, without their products, and its texts.
 ///
 /// # Errors
 /// 503.
-pub(super) async fn collections(visit: &Visit) -> Result<Vec<(Value, Vec<Value>)>, Fault> {
+pub(super) async fn fill(
+    visit: &Visit,
+    data: &mut Data,
+    (collections, texts): (bool, bool),
+) -> Result<(), Fault> {
     let shell = Shell::of(visit).await?;
-    Ok(shell.collections.iter().map(|collection| (collection.clone(), Vec::new())).collect())
+    if collections {
+        let all = shell.collections.iter().cloned();
+        data.collections = all.map(|collection| (collection, Vec::new())).collect();
+    }
+    if texts {
+        data.store = shell.store.clone();
+    }
+    Ok(())
 }
 
 async fn products_in(visit: &Visit, collection: &Value) -> Vec<Value> {
