@@ -9,7 +9,10 @@ mod hostile;
 mod hosts;
 mod pages;
 mod password;
+mod pickups;
 mod privacy;
+mod races;
+mod returns;
 mod themed_accounts;
 
 use std::time::Duration;

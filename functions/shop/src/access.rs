@@ -7,8 +7,6 @@ use identity::settings::Shop;
 use primitives::clock::{DAY, Timestamp};
 
 use crate::fault::Fault;
-use crate::form::Fields;
-use crate::preview;
 use crate::visit::{ACCESS, Visit};
 
 /// The page that asks for the password.
@@ -50,9 +48,7 @@ async fn has_password(visit: &Visit) -> Result<bool, Fault> {
 
 /// Whether the visitor has the token of a preview that is not over.
 async fn has_preview(visit: &Visit) -> bool {
-    let query = Fields::of_query(visit.query().as_bytes());
-    let Some(token) = query.text("preview_token").or(visit.preview()) else { return false };
-    preview::session(&visit.shops.app, visit.store(), token).await.is_ok()
+    visit.preview_session().await.is_ok_and(|session| session.is_some())
 }
 
 /// The value of the cookie of a visitor who has entered the password.

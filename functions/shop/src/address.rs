@@ -8,6 +8,7 @@ use crate::countries::{name_of, named};
 use crate::form::Fields;
 use crate::notices::Notices;
 use crate::values::text;
+use crate::visit::Visit;
 use crate::words::Words;
 
 /// The members of an address, as their inputs are called within `ship[…]` and `bill[…]`.
@@ -166,6 +167,21 @@ fn names(country: &str, words: &Words) -> (&'static str, &'static str) {
         "GB" | "AU" | "NZ" | "ZA" => ("Postcode", "State or territory"),
         "CA" => ("Postal code", "Province or territory"),
         _ => ("Postal code", "Region"),
+    }
+}
+
+impl Visit {
+    /// The name and address, as lines, of the place where a rate or an order is collected; empty if it is delivered.
+    pub(crate) async fn pickup_place(&self, of: &Value) -> Vec<String> {
+        let id = text(of, "location_id");
+        if text(of, "kind") != "pickup" || id.is_empty() {
+            return Vec::new();
+        }
+        let found = storefront::pickup_place(&self.shops.app, self.store(), id).await;
+        let Ok(Some(place)) = found else { return Vec::new() };
+        let name = text(&place, "name").to_owned();
+        let address = place.get("address").map(lines_of).unwrap_or_default();
+        std::iter::once(name).chain(address).collect()
     }
 }
 

@@ -12,13 +12,15 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, StatusCode, header};
+use maud::html;
 use serde_json::{Value, json};
 
 use crate::cart::Cart;
 use crate::document;
 use crate::fault::Fault;
 use crate::form::Fields;
+use crate::frame::Page;
 use crate::paths::segment;
 use crate::shops::Shops;
 use crate::values::with;
@@ -48,7 +50,7 @@ pub(crate) fn routes() -> Router<Arc<Shops>> {
 }
 
 async fn show(visit: Visit) -> Response {
-    if let Err(fault) = visit.get_charged("").await {
+    if let Err(fault) = visit.charge().await {
         return reply::error(&fault);
     }
     match visit.load_cart().await {
@@ -111,14 +113,36 @@ async fn added(visit: &Visit, fields: &Fields) -> Result<(Cart, Vec<Value>), Fau
     Ok((stock::ensure_in_stock(visit, cart, before).await?, ids))
 }
 
-async fn add(asked: Asked, visit: Visit, fields: Fields) -> Response {
+/// Where a form that added nothing leads back to: the page of this shop that it was on.
+fn page_of_form(visit: &Visit, headers: &HeaderMap) -> String {
+    let from = headers.get(header::REFERER).and_then(|from| from.to_str().ok());
+    let path = from.and_then(|from| from.strip_prefix(&visit.origin));
+    path.filter(|path| path.starts_with('/')).unwrap_or("/").to_owned()
+}
+
+/// The page after a form that added nothing: why, and the way back.
+fn not_added(visit: &Visit, fault: &Fault, back: &str) -> Response {
+    if !fault.status.is_client_error() {
+        return fault.clone().into_response();
+    }
+    let words = visit.words();
+    let content = html! {
+        h1 { (words.not_added) }
+        @for sentence in fault.sentences() { p { (sentence) } }
+        p { a.button.primary href=(back) { (words.back) } " " a.button.secondary href="/cart" { (words.cart) } }
+    };
+    Page::new(visit, words.not_added, content).translated().answer(fault.status)
+}
+
+async fn add(asked: Asked, headers: HeaderMap, visit: Visit, fields: Fields) -> Response {
     match (added(&visit, &fields).await, asked) {
         (Ok((cart, ids)), Asked::ByScript) => {
             let is_several = !fields.items("items").is_empty();
             Reply::of(&visit).sections(&fields).lines(&cart, &ids, is_several).await
         }
         (Ok((cart, _)), Asked::ByForm) => led(&visit, &fields, Some(&cart)),
-        (Err(fault), asked) => rejected(&fault, asked),
+        (Err(fault), Asked::ByScript) => reply::error(&fault),
+        (Err(fault), Asked::ByForm) => not_added(&visit, &fault, &page_of_form(&visit, &headers)),
     }
 }
 

@@ -10,6 +10,7 @@ use gateway::budget::Unmetered;
 use gateway::request::{ClientIp, PasswordPage};
 use http::{HeaderName, Method, StatusCode, header};
 use serde_json::Value;
+use services::shared_reads::SharedReads;
 use tower::ServiceExt;
 
 use crate::fault::Fault;
@@ -32,6 +33,7 @@ pub(crate) struct Call {
     body: Option<Value>,
     client: Option<ClientIp>,
     password_page: Option<PasswordPage>,
+    reads: SharedReads,
     is_free: bool,
 }
 
@@ -58,6 +60,7 @@ impl Call {
             body: None,
             client: None,
             password_page: None,
+            reads: SharedReads::default(),
             is_free: false,
         }
     }
@@ -92,6 +95,12 @@ impl Call {
         self
     }
 
+    /// What the calls of a page read together.
+    pub(crate) fn reads(mut self, reads: SharedReads) -> Self {
+        self.reads = reads;
+        self
+    }
+
     /// The page of the shop that a mail with a link to set a password leads to.
     pub(crate) fn password_page(mut self, url: String) -> Self {
         self.password_page = Some(PasswordPage(url.into()));
@@ -117,6 +126,7 @@ impl Call {
             None => Body::empty(),
         };
         let mut request = request.body(body).ok()?;
+        request.extensions_mut().insert(self.reads);
         if let Some(client) = self.client {
             request.extensions_mut().insert(client);
         }

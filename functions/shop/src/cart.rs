@@ -19,6 +19,11 @@ pub(crate) struct Cart {
 }
 
 impl Cart {
+    /// The version that it has, as `If-Match` takes it.
+    pub(crate) fn version(&self) -> Option<String> {
+        self.json.get("version").and_then(Value::as_u64).map(|version| version.to_string())
+    }
+
     /// The lines.
     pub(crate) fn lines(&self) -> &[Value] {
         lines(&self.json)
@@ -191,6 +196,31 @@ impl Visit {
             }
             Err(fault) => Err(fault),
         }
+    }
+
+    /// Gives a cart these lines, unless it has changed since it was read.
+    ///
+    /// # Errors
+    /// `precondition_failed`, and the problem of the answer.
+    pub(crate) async fn replace_lines(
+        &self,
+        cart: &Cart,
+        lines: Vec<Value>,
+    ) -> Result<Cart, Fault> {
+        let call = self.call_of_cart(Method::PATCH, &cart.opened, "").free();
+        let call = call.header("if-match", cart.version()).body(json!({ "lines": lines }));
+        let answer = self.send(call).await?;
+        Ok(self.cart_of(&cart.opened, &answer))
+    }
+
+    /// Reads a cart again.
+    ///
+    /// # Errors
+    /// The problem of the answer.
+    pub(crate) async fn reload_cart(&self, cart: &Cart) -> Result<Cart, Fault> {
+        let call = self.call_of_cart(Method::GET, &cart.opened, "").free();
+        let answer = self.send(call).await?;
+        Ok(self.cart_of(&cart.opened, &answer))
     }
 
     /// Changes members of a cart, as a consequence of a change that was charged.

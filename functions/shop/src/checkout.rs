@@ -247,7 +247,7 @@ async fn place(
 ) -> Result<Response, Fault> {
     // Another tab may have filled the cart with other things at the same price, or begun another cart.
     if sent.text("cart").is_some_and(|shown| shown != cart.digest()) {
-        notices.at("/lines", "The cart has changed. Please check it, and order again.");
+        notices.at("/lines", visit.words().cart_changed);
         return Ok(again(visit, cart, notices).await);
     }
     let expected = sent.text("total").and_then(|total| total.parse::<i64>().ok());
@@ -261,11 +261,19 @@ async fn place(
         .call(Method::POST, &path)
         .header("x-service-cart-token", cart.opened.token.clone())
         .header("idempotency-key", sent.text("key").map(str::to_owned))
+        .header("if-match", cart.version())
         .body(body);
     match visit.send(call).await {
         Ok(answer) => Ok(placed(visit, &answer.json())),
         Err(fault) if fault.is("cart_converted") => Ok(converted(visit).await),
         Err(fault) if fault.is("account_required") => Ok(to_sign_in()),
+        Err(fault) if fault.is("precondition_failed") => match visit.load_cart().await? {
+            Some(cart) => {
+                notices.at("/lines", visit.words().cart_changed);
+                Ok(again(visit, &cart, notices).await)
+            }
+            None => Ok(converted(visit).await),
+        },
         Err(fault) => {
             notices.note(&fault, visit.words())?;
             let cart = visit.load_cart().await?.unwrap_or_else(|| cart.clone());

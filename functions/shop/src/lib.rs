@@ -25,7 +25,6 @@ mod page_cache;
 mod pages;
 mod password;
 mod paths;
-mod preview;
 mod seo;
 mod shops;
 mod theme_cache;

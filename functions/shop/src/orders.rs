@@ -48,7 +48,7 @@ async fn show(
             Err(fault) => fault.into_response(),
         };
     }
-    match visit.load_order(&id).await {
+    match visit.load_order_now(&id).await {
         Ok(order) => view::page(&visit, &order, None, StatusCode::OK).await,
         Err(fault) if fault.is("not_found") => unknown(&visit),
         Err(fault) => fault.into_response(),

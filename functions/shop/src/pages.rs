@@ -24,7 +24,6 @@ use crate::document::json;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::page_cache::KeptPage;
-use crate::preview;
 use crate::shops::Shops;
 use crate::visit::{PREVIEW, Visit};
 
@@ -44,8 +43,8 @@ pub(crate) async fn show(
     visit: Visit,
 ) -> Response {
     let query = Fields::of_query(visit.query().as_bytes());
-    if let Some(token) = query.get("preview_token") {
-        return begin_preview(&visit, token).await;
+    if query.has("preview_token") {
+        return begin_preview(&visit, query.text("preview_token")).await;
     }
     let key = visit.is_anonymous().then(|| visit.page_key());
     if let Some(kept) = key.as_ref().and_then(|key| shops.pages.get(key, &shops.app)) {
@@ -76,14 +75,14 @@ enum Shown {
 
 /// Sets the cookie of a preview, and leads to the page without its token: a theme could leak it in the URL of a picture.
 /// An empty token ends the preview.
-async fn begin_preview(visit: &Visit, token: &str) -> Response {
-    let path = visit.location.split('?').next().unwrap_or("/");
-    if !token.is_empty()
-        && let Err(fault) = preview::session(&visit.shops.app, visit.store(), token).await
+async fn begin_preview(visit: &Visit, token: Option<&str>) -> Response {
+    if token.is_some()
+        && let Err(problem) = visit.preview_session().await
     {
-        return Fault::from(fault).into_response();
+        return Fault::from(problem).into_response();
     }
-    visit.with_cookie(Redirect::to(path).into_response(), PREVIEW, token)
+    let to = Redirect::to(visit.path()).into_response();
+    visit.with_cookie(to, PREVIEW, token.unwrap_or_default())
 }
 
 async fn page(visit: &Visit, query: &Fields) -> Result<Shown, Fault> {

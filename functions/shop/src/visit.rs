@@ -15,6 +15,9 @@ use identity::storefront::OpenStore;
 use primitives::clock::{DAY, MINUTE};
 use primitives::problem::Problem;
 use serde_json::Value;
+use services::shared_reads::SharedReads;
+use themes::session::PreviewSession;
+use tokio::sync::OnceCell;
 
 use crate::api::{Answer, Call};
 use crate::fault::Fault;
@@ -49,6 +52,11 @@ pub(crate) struct Visit {
     cookies: Vec<Cookie<'static>>,
     client: Option<ClientIp>,
     session: SessionState,
+    /// The token of a preview: that of the opened link, or that of the cookie.
+    preview: Option<String>,
+    preview_session: OnceCell<Arc<PreviewSession>>,
+    /// What the calls of this request read together.
+    reads: SharedReads,
     /// Whether a page of another site has sent the visitor here.
     pub(crate) is_from_elsewhere: bool,
 }
@@ -128,7 +136,8 @@ impl Visit {
     /// asks for a password.
     pub(crate) fn is_anonymous(&self) -> bool {
         !self.store().password_protected
-            && [CART, ORDER, SESSION, PREVIEW].iter().all(|name| self.cookie(name).is_none())
+            && self.preview.is_none()
+            && [CART, ORDER, SESSION].iter().all(|name| self.cookie(name).is_none())
     }
 
     /// The cart that the cookie names.
@@ -148,7 +157,20 @@ impl Visit {
 
     /// The token of a preview.
     pub(crate) fn preview(&self) -> Option<&str> {
-        self.cookie(PREVIEW)
+        self.preview.as_deref()
+    }
+
+    /// The session of the preview, if there is one: read once for a request.
+    ///
+    /// # Errors
+    /// `invalid_or_expired_token`, `preview_expired`, 503.
+    pub(crate) async fn preview_session(&self) -> Result<Option<&PreviewSession>, Problem> {
+        let Some(token) = self.preview() else { return Ok(None) };
+        let load = || async {
+            let opened = PreviewSession::open(&self.shops.app, &self.store().id, token).await;
+            opened.map(Arc::new)
+        };
+        self.preview_session.get_or_try_init(load).await.map(|session| Some(&**session))
     }
 
     /// A call of the storefront's routes, at a path below the storefront, by this visitor.
@@ -175,14 +197,25 @@ impl Visit {
 
     fn anonymous(&self, method: Method, path: String) -> Call {
         let locale = self.store().locale.to_string();
-        Call::new(method, path).client(self.client).header("x-service-locale", Some(locale))
+        let call = Call::new(method, path).client(self.client).reads(self.reads.clone());
+        call.header("x-service-locale", Some(locale))
     }
 
     fn below(&self, path: &str) -> String {
         format!("/v1/storefront/{}{path}", segment(self.store().subdomain.as_str()))
     }
 
-    /// As [`Visit::get`], charged to the visitor's budget: once a page, and for each search.
+    /// Charges the visitor's budget for a page. Nothing is read for it.
+    ///
+    /// # Errors
+    /// 429, 503.
+    pub(crate) async fn charge(&self) -> Result<(), Fault> {
+        let name = segment(self.store().subdomain.as_str());
+        let call = self.anonymous(Method::GET, format!("/v1/storefront/lookup?subdomain={name}"));
+        self.send(call.header("x-service-preview-token", self.preview())).await.map(drop)
+    }
+
+    /// As [`Visit::get`], charged to the visitor's budget: for each search.
     ///
     /// # Errors
     /// The problem of the answer.

@@ -26,6 +26,8 @@ mod wishlist;
 pub use catalog::{FilteredProducts, Selection, filtered_products, products_by_id};
 use gateway::budget::Cost;
 use gateway::routes::Routes;
+pub use payment::ask_provider;
+pub use shipping_rates::pickup_place;
 
 /// Path prefixes of the routes that sign in a customer or send a mail to a given address.
 const SIGN_IN: &[&str] = &[

@@ -25,7 +25,7 @@ use table::item::{Attributes, FromItem, Item};
 use table::{Query, ReadConsistency};
 use themes::published;
 
-use crate::viewer::{Invitation, Viewer};
+use crate::viewer::{PreviewToken, Viewer};
 
 /// The maximum number of policies and provider accounts of a store.
 const MAX_FIXTURES: usize = PolicyHandle::ALL.len().saturating_add(ProviderName::ALL.len());
@@ -88,7 +88,7 @@ struct Offered {
 pub(crate) async fn get_store(
     caller: Viewer,
     State(app): State<App>,
-    _: Invitation,
+    _: PreviewToken,
 ) -> Result<Json<StorePage>, Problem> {
     let store = caller.store();
     let last = format!("{}\u{7f}", key::PAYMENT_PROVIDERS);
@@ -132,7 +132,7 @@ async fn settings(
     services: &Services,
     viewer: &Viewer,
 ) -> Result<Option<Map<String, Value>>, Problem> {
-    if let Some(session) = &viewer.invitation {
+    if let Some(session) = &viewer.preview {
         return Ok(Some(session.content.settings.clone()));
     }
     let live = published::live(services, viewer.store()).await?;

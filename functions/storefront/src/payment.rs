@@ -38,7 +38,7 @@ use table::{Condition, Write, retry};
 
 use crate::order_token::OrderToken;
 
-pub use verify::verify;
+pub use verify::{ask_provider, verify};
 pub use webhook::receive;
 
 /// The provider's segment of a route, not yet validated.

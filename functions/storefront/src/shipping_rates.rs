@@ -2,13 +2,16 @@
 
 use axum::extract::State;
 use callers::Shopper;
+use catalogue::location::Location;
 use core_types::fields::{Country, Phone};
 use core_types::id::{LocationId, ShippingRateId};
+use core_types::key;
 use core_types::money::Money;
 use gateway::app::App;
 use gateway::reply::{Json, NoStore};
 use gateway::request::{Body, Raw, Ruled};
 use identity::address;
+use identity::store::Store;
 use primitives::fields::{AtMost, Text};
 use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
@@ -19,7 +22,7 @@ use sales::tax::TaxLocation;
 use sales::workflows::place_order::{self, Cart};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::checkout;
 
@@ -182,4 +185,14 @@ pub async fn list(
         data.extend(offered.filter(|(rate, _)| is_there(rate)).map(OfferedRate::from));
     }
     Ok(Json::new(&OfferedRates { data }).no_store())
+}
+
+/// The name and address of a store's location, where an order is collected; none if it is not there any more.
+///
+/// # Errors
+/// 503.
+pub async fn pickup_place(app: &App, store: &Store, id: &str) -> Result<Option<Value>, Problem> {
+    let Some(id) = LocationId::parse(id) else { return Ok(None) };
+    let found = app.table.peek::<Location>(&key::location(&store.id, &id)).await?;
+    Ok(found.map(|place| json!({ "name": place.name, "address": place.address })))
 }

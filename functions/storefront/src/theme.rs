@@ -23,7 +23,7 @@ use themes::schema::ThemeInfo;
 use themes::session::PreviewSession;
 use themes::settings::Content;
 
-use crate::viewer::{Invitation, Viewer};
+use crate::viewer::{PreviewToken, Viewer};
 
 /// A file's URL names its content, which never changes (RFC 8246).
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
@@ -79,7 +79,7 @@ impl ThemeState {
     /// # Errors
     /// `not_found`: nothing is published yet.
     async fn load(viewer: &Viewer, services: &Services) -> Result<Self, Problem> {
-        if let Some(session) = &viewer.invitation {
+        if let Some(session) = &viewer.preview {
             return Ok(session.as_ref().clone().into());
         }
         let live = published::live(services, viewer.store()).await?;
@@ -134,7 +134,7 @@ pub(crate) struct StorefrontTheme {
 pub(crate) async fn get(
     caller: Viewer,
     State(app): State<App>,
-    _: Invitation,
+    _: PreviewToken,
 ) -> Result<Json<StorefrontTheme>, Problem> {
     let state = ThemeState::load(&caller, &app).await?;
     let contents = Contents::load(&app, &state.place).await?;
@@ -203,7 +203,7 @@ pub(crate) async fn get_file(
     State(app): State<App>,
     Raw(inbound): Raw,
     FileDigest(digest): FileDigest,
-    _: Invitation,
+    _: PreviewToken,
 ) -> Result<Ranged<File>, Problem> {
     let stored = find(&app, &caller, &digest).await?.ok_or(Code::NotFound)?;
     let tag = format!("\"{digest}\"");
@@ -214,7 +214,7 @@ pub(crate) async fn get_file(
         let mut read = Contents::read(&app, &[&stored]).await?;
         read.pop().map(Vec::from).unwrap_or_default()
     };
-    let cache_control = if caller.invitation.is_some() { PRIVATE } else { FOR_EVER };
+    let cache_control = if caller.preview.is_some() { PRIVATE } else { FOR_EVER };
     let file = File::new(&stored.file.content_type, bytes);
     Ok(Ranged::in_parts(file.map(|answer| {
         answer
@@ -231,7 +231,7 @@ async fn find(
     caller: &Viewer,
     digest: &Digest,
 ) -> Result<Option<StoredFile>, Problem> {
-    if let Some(session) = &caller.invitation {
+    if let Some(session) = &caller.preview {
         return contents_file(services, &session.contents, digest).await;
     }
     let live = published::live_place(services, caller.store()).await?.ok_or(Code::NotFound)?;

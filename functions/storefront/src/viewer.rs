@@ -15,7 +15,6 @@ use primitives::fields::Exact;
 use primitives::input::request;
 use primitives::problem::Problem;
 use services::Services;
-use themes::preview::Token;
 use themes::session::PreviewSession;
 
 /// The header of a preview token.
@@ -30,7 +29,7 @@ pub(crate) struct Viewer {
     /// The store of the subdomain, from the cache.
     pub(crate) open: Arc<OpenStore>,
     /// The preview session of the viewer's token.
-    pub(crate) invitation: Option<Arc<PreviewSession>>,
+    pub(crate) preview: Option<Arc<PreviewSession>>,
     /// The requested subdomain.
     requested: String,
     identity: Identity,
@@ -47,7 +46,7 @@ impl Viewer {
     /// The response about the storefront; with a preview, its theme is the draft's.
     pub(crate) fn view(&self) -> StorefrontView {
         let view = self.open.view(&self.requested);
-        match &self.invitation {
+        match &self.preview {
             Some(session) => view.under_draft(session.slug.as_str(), session.draft_version),
             None => view,
         }
@@ -55,7 +54,7 @@ impl Viewer {
 
     /// The caching of responses to this viewer: those with a preview are not cached.
     pub(crate) fn keeping(&self) -> CacheControl {
-        if self.invitation.is_some() { CacheControl::Nobody } else { FRESH.into() }
+        if self.preview.is_some() { CacheControl::Nobody } else { FRESH.into() }
     }
 
     /// Authenticates the viewer of this storefront.
@@ -68,11 +67,11 @@ impl Viewer {
         requested: &str,
     ) -> Result<Self, Problem> {
         let header = inbound.header(HEADER).map(str::to_owned);
-        let (open, invitation) = match header.or_else(|| inbound.query_param(PARAMETER)) {
+        let (open, preview) = match header.or_else(|| inbound.query_param(PARAMETER)) {
             None => (open_store(services, requested).await?, None),
             Some(token) => {
                 let open = any_store(services, requested).await?;
-                match invitation(services, &open.store, &token).await {
+                match PreviewSession::open(services, &open.store.id, &token).await {
                     Ok(session) => (open, Some(Arc::new(session))),
                     // Without a valid token, a storefront that is not open does not exist.
                     Err(rejection) => {
@@ -83,19 +82,8 @@ impl Viewer {
             }
         };
         let identity = anonymous_at(&open.store.id, inbound);
-        Ok(Self { open, invitation, requested: requested.to_owned(), identity })
+        Ok(Self { open, preview, requested: requested.to_owned(), identity })
     }
-}
-
-/// Verifies a token and loads its preview session.
-async fn invitation(
-    services: &Services,
-    store: &Store,
-    token: &str,
-) -> Result<PreviewSession, Problem> {
-    let keys = services.secrets.keys().await?;
-    let token = Token::verify(token, &keys.previews, &store.id, services.clock.now())?;
-    PreviewSession::of(services, &token).await
 }
 
 impl Caller for Viewer {
@@ -132,9 +120,9 @@ pub(crate) struct PreviewQuery {
 }
 
 /// The preview token as a query parameter. The caller is validated by it; this argument documents it.
-pub(crate) struct Invitation;
+pub(crate) struct PreviewToken;
 
-impl Argument for Invitation {
+impl Argument for PreviewToken {
     const READS: Reads = Reads::QUERY;
 
     async fn validate(validation: &mut Validation<'_>) -> Result<(), Problem> {
@@ -147,7 +135,7 @@ impl Argument for Invitation {
     } }
 }
 
-impl<S: Sync> FromRequestParts<S> for Invitation {
+impl<S: Sync> FromRequestParts<S> for PreviewToken {
     type Rejection = Problem;
 
     async fn from_request_parts(_: &mut Parts, _: &S) -> Result<Self, Problem> {

@@ -6,12 +6,13 @@ use core_types::key;
 use gateway::budget::Tier;
 use gateway::caller::{Access, Caller, Identity};
 use gateway::request::Inbound;
-use http::header;
+use http::{Method, header};
 use identity::customer::{Customer as CustomerAccount, CustomerSession, UnverifiedCustomerToken};
 use identity::store::{Store, StoreStatus};
 use identity::storefront::{OpenStore, open_store};
 use primitives::problem::{Code, Problem};
 use services::Services;
+use services::shared_reads::SharedReads;
 
 use super::bearer;
 use super::public_storefront::anonymous_at;
@@ -42,8 +43,17 @@ pub struct Shopper {
 gateway::caller_argument!(Customer);
 gateway::caller_argument!(Shopper);
 
-/// Reads and validates a customer token: customer, session and store, in one round trip.
+/// Reads and validates a customer token. The reads of one page do so once; what changes something does so itself.
 async fn open(services: &Services, inbound: &Inbound) -> Result<Customer, Problem> {
+    if inbound.row.method == Method::GET {
+        let name = bearer(inbound)?.to_owned();
+        return SharedReads::get_or_read(&name, open_alone(services, inbound)).await;
+    }
+    open_alone(services, inbound).await
+}
+
+/// As [`open`]: customer, session and store, in one round trip.
+async fn open_alone(services: &Services, inbound: &Inbound) -> Result<Customer, Problem> {
     let rejected = || Problem::from(Code::Unauthenticated);
     let token = UnverifiedCustomerToken::parse(bearer(inbound)?).ok_or_else(rejected)?;
     let customer_key = key::customer(&token.store_id, &token.customer_id);

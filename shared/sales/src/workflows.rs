@@ -7,6 +7,7 @@
 //! - [`submit_evidence`]: stores, sends and records evidence for a dispute; can be resumed.
 //! - [`refund_order`]: reserves, requests and records a refund; can be resumed.
 //! - [`return_unapplied`]: returns money that no order accepts.
+//! - [`ask_provider`]: records payments whose browser did not come back from the provider.
 //! - [`ended_orders`]: decides whether a variant that was ordered can be deleted.
 //! - [`expire_order`]: expires an order that was not paid in time, and closes open payments of ended orders.
 //! - [`cancel_order`]: cancels an order for the merchant or its shopper.
@@ -17,6 +18,7 @@
 //! - [`save_change`]: writes an [`OrderChange`](crate::order::OrderChange) with all that belongs to it, in
 //!   one transaction.
 
+pub mod ask_provider;
 pub mod cancel_order;
 mod close_payments;
 pub mod convert_cart;

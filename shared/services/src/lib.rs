@@ -9,6 +9,7 @@ pub mod config;
 pub mod metrics;
 pub mod queue;
 pub mod secrets;
+pub mod shared_reads;
 
 use std::ops::Deref;
 use std::sync::Arc;

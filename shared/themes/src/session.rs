@@ -118,11 +118,17 @@ impl PreviewSession {
         Self { revoked_at: Some(now), updated_at: now, version, ..self.clone() }
     }
 
-    /// Loads the session of a verified token by a strongly consistent read: a revocation holds at once.
+    /// Loads the session that a token opens at a store, by a strongly consistent read: a revocation holds at once.
     ///
     /// # Errors
-    /// `preview_expired`.
-    pub async fn of(services: &Services, token: &Token) -> Result<Self, Problem> {
+    /// `invalid_or_expired_token`, also for another store's; `preview_expired`; 503.
+    pub async fn open(
+        services: &Services,
+        store_id: &StoreId,
+        token: &str,
+    ) -> Result<Self, Problem> {
+        let keys = services.secrets.keys().await?;
+        let token = Token::verify(token, &keys.previews, store_id, services.clock.now())?;
         let id = PreviewSessionId::from_text(&token.id).map_err(|_| Code::PreviewExpired)?;
         let found: Option<Self> = services.table.get(&key::preview_session(&id)).await?;
         let session = found.filter(|session| session.store_id == token.store_id);

@@ -196,7 +196,7 @@ async fn codes_are_discounts_or_gift_cards() {
 }
 
 /// A shop whose payments Stripe takes.
-async fn with_stripe() -> (Market, Providers, Browser) {
+pub async fn with_stripe() -> (Market, Providers, Browser) {
     let providers = Providers::start().await;
     let base_urls = providers.base_urls();
     let market = Market::open_with(|options| {
@@ -211,7 +211,7 @@ async fn with_stripe() -> (Market, Providers, Browser) {
 }
 
 /// Orders with Stripe; the played provider's page, where the browser is led.
-async fn to_bank(market: &Market, browser: &mut Browser) -> String {
+pub async fn to_bank(market: &Market, browser: &mut Browser) -> String {
     let variant = market.stock(50_000, 9).await;
     browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
     let step =
@@ -236,7 +236,7 @@ fn provider(page: &Shown) -> String {
 }
 
 /// Chooses on the provider's page; where it leads back, as a path of the shop.
-async fn choose(browser: &mut Browser, bank: &str, choice: &str) -> String {
+pub async fn choose(browser: &mut Browser, bank: &str, choice: &str) -> String {
     let http =
         reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
     let answer = http.post(bank).form(&[("choice", choice)]).send().await.unwrap();

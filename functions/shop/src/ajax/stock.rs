@@ -2,15 +2,19 @@
 //! fault, and themes expect that they are rejected.
 
 use http::StatusCode;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::cart::{Cart, line_input, quantity_of};
 use crate::fault::Fault;
 use crate::values::text;
 use crate::visit::Visit;
+use crate::words::{Words, fill};
+
+/// The most attempts to take a change back while other requests change the same cart.
+const ATTEMPTS: usize = 10;
 
 /// Ensures that a cart does not have more units of a line than before and than there are. Otherwise it gets the lines
-/// again that it had before.
+/// again that it had before; where another request has changed it meanwhile, it loses what this one has added.
 ///
 /// # Errors
 /// `insufficient_stock`; the problem of the answer.
@@ -22,11 +26,30 @@ pub(super) async fn ensure_in_stock(
     let short = cart.lines().iter().enumerate().find_map(|(place, line)| {
         let known = before.iter().find(|known| is_same(known, line)).map_or(0, quantity_of);
         let is_more = quantity_of(line) > known;
-        (is_more && is_short(&cart, place)).then(|| rejection(line, known))
+        (is_more && is_short(&cart, place)).then(|| rejection(line, known, visit.words()))
     });
     let Some(fault) = short else { return Ok(cart) };
-    visit.adjust_cart(&cart, json!({ "lines": before })).await?;
+    let added = added(&cart, &before);
+    let (mut cart, mut lines) = (cart, before);
+    for _ in 0..ATTEMPTS {
+        match visit.replace_lines(&cart, lines).await {
+            Err(changed) if changed.is("precondition_failed") => {
+                cart = visit.reload_cart(&cart).await?;
+                lines = lines_without(&cart, &added);
+            }
+            done => return done.and(Err(fault)),
+        }
+    }
     Err(fault)
+}
+
+/// The units that a cart has more than before, by line.
+fn added(cart: &Cart, before: &[Value]) -> Vec<Value> {
+    let more = cart.sold_lines().map(|line| {
+        let known = before.iter().find(|known| is_same(known, line)).map_or(0, quantity_of);
+        line_input(line, quantity_of(line).saturating_sub(known))
+    });
+    more.filter(|line| quantity_of(line) > 0).collect()
 }
 
 /// The lines of a cart.
@@ -61,22 +84,25 @@ fn is_short(cart: &Cart, place: usize) -> bool {
 }
 
 /// What Shopify's themes are told; how many there are, shoppers are not told.
-fn rejection(line: &Value, before: u64) -> Fault {
+fn rejection(line: &Value, before: u64, words: &Words) -> Fault {
     let goods = line.get("merchandise").unwrap_or(&Value::Null);
     let title = match text(goods, "variant_title") {
         "" | "Default" | "Default Title" => text(goods, "title").to_owned(),
         variant => format!("{} - {variant}", text(goods, "title")),
     };
-    let detail = match (before, quantity_of(line)) {
-        (0, 1) => format!("The product '{title}' is already sold out."),
-        (0, _) => format!("There are not that many '{title}' in stock."),
-        _ => format!("You can't add more '{title}' to the cart."),
+    let text = match (before, quantity_of(line)) {
+        (0, 1) => words.sold_out,
+        (0, _) => words.too_few,
+        _ => words.no_more,
     };
+    let detail = fill(text, &[("title", &format!("“{title}”"))]);
     Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "insufficient_stock", &detail)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

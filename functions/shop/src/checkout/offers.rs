@@ -1,5 +1,6 @@
 //! What a checkout offers for a cart.
 
+use futures_util::future::join_all;
 use http::Method;
 use serde_json::{Value, json};
 
@@ -11,8 +12,8 @@ use crate::visit::Visit;
 
 /// What a checkout offers for a cart.
 pub(crate) struct Offers {
-    /// The shipping rates for its address.
-    pub(crate) rates: Vec<Value>,
+    /// The shipping rates for its address, and the lines of the address where a pickup is collected.
+    pub(crate) rates: Vec<(Value, Vec<String>)>,
     /// Why nothing is shipped there.
     pub(crate) no_rates: Option<String>,
     /// The payment methods.
@@ -50,10 +51,11 @@ impl Offers {
             tokio::join!(rates(visit, cart), visit.get_charged("/payments/methods"));
         let methods = values::items(&methods?);
         match rates {
-            Ok(rates) => Ok(Self { rates, no_rates: None, methods }),
-            Err(fault) if fault.status.is_server_error() || fault.retry_after.is_some() => {
-                Err(fault)
+            Ok(rates) => {
+                let places = join_all(rates.iter().map(|rate| visit.pickup_place(rate))).await;
+                Ok(Self { rates: rates.into_iter().zip(places).collect(), no_rates: None, methods })
             }
+            Err(fault) if is_of_shop(&fault) => Err(fault),
             Err(fault) => {
                 let detail = fault.sentences().join(" ");
                 Ok(Self { rates: Vec::new(), no_rates: Some(detail), methods })
@@ -62,17 +64,40 @@ impl Offers {
     }
 }
 
-/// The shipping rates for the cart's address; none while it has no address, or nothing to ship.
+/// The shipping rates for the cart's address; without one, the pickups in the store's country. None if nothing is shipped.
 pub(super) async fn rates(visit: &Visit, cart: &Cart) -> Result<Vec<Value>, Fault> {
+    if !is_shipped(cart) {
+        return Ok(Vec::new());
+    }
     let address = cart.json.get("shipping_address").filter(|address| !address.is_null());
-    let Some(address) = address.filter(|_| is_shipped(cart)) else { return Ok(Vec::new()) };
+    let Some(address) = address else {
+        let at_home = json!({ "country": visit.store().country });
+        let rates = rates_to(visit, cart, at_home).await;
+        let rates =
+            rates.or_else(|fault| if is_of_shop(&fault) { Err(fault) } else { Ok(Vec::new()) });
+        return Ok(rates?.into_iter().filter(is_pickup).collect());
+    };
+    rates_to(visit, cart, destination(address)).await
+}
+
+/// Whether a rate is collected by the shopper.
+pub(super) fn is_pickup(rate: &Value) -> bool {
+    values::text(rate, "kind") == "pickup"
+}
+
+/// Whether a fault says nothing about the cart.
+fn is_of_shop(fault: &Fault) -> bool {
+    fault.status.is_server_error() || fault.retry_after.is_some()
+}
+
+async fn rates_to(visit: &Visit, cart: &Cart, address: Value) -> Result<Vec<Value>, Fault> {
     let line = |line: &Value| {
         json!({"variant_id": line.get("variant_id"), "quantity": line.get("quantity"),
             "properties": line.get("properties")})
     };
     let items: Vec<Value> = cart.lines().iter().map(line).collect();
     let body = json!({
-        "items": items, "shipping_address": destination(address),
+        "items": items, "shipping_address": address,
         "discount_codes": cart.json.get("discount_codes"),
     });
     let answer = visit.send(visit.call(Method::POST, "/shipping-rates").free().body(body)).await?;

@@ -162,12 +162,10 @@ impl Checkout<'_> {
             section id="shipping" {
                 h2 { (words.shipping) }
                 @if let Some(detail) = &self.offers.no_rates { p.error { (detail) } }
-                @else if rates.is_empty() {
-                    p.faint { (words.rates_later) }
-                }
+                @else if !has_address { p.faint { (words.rates_later) } }
                 fieldset.plain {
                     legend.hidden { (words.rate) }
-                    @for rate in rates { (rate_choice(rate, chosen, words)) }
+                    @for (rate, place) in rates { (rate_choice(rate, place, chosen, words)) }
                 }
                 @if !rates.is_empty() {
                     button.secondary.js-hidden name="act" value="to:shipping" { (words.update_total) }
@@ -260,7 +258,7 @@ impl Checkout<'_> {
     }
 }
 
-fn rate_choice(rate: &Value, chosen: &str, words: &Words) -> Markup {
+fn rate_choice(rate: &Value, place: &[String], chosen: &str, words: &Words) -> Markup {
     let id = text(rate, "id");
     let days = |name: &str| rate.get(name).and_then(Value::as_u64);
     let price = rate.get("price").cloned().unwrap_or_default();
@@ -272,6 +270,7 @@ fn rate_choice(rate: &Value, chosen: &str, words: &Words) -> Markup {
                 @if let Some(max) = days("max_days") {
                     span.faint { " " (words.days(days("min_days"), max)) }
                 }
+                @if !place.is_empty() { span.faint.block { (place.join(", ")) } }
             }
             span.amount { @if is_some(&price) { (money(&price)) } @else { (words.free) } }
         }

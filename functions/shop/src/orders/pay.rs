@@ -43,7 +43,7 @@ fn to_order(id: &str) -> Response {
 }
 
 async fn opened(visit: &Visit, id: &str, wanted: Option<&str>) -> Result<Response, Fault> {
-    let order = visit.load_order(id).await?;
+    let order = visit.load_order_now(id).await?;
     if !order.json.get("payment_required").and_then(Value::as_bool).unwrap_or(false) {
         return Ok(to_order(id));
     }

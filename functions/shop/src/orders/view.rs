@@ -20,7 +20,10 @@ pub(super) async fn page(
     notice: Option<&str>,
     status: StatusCode,
 ) -> Response {
-    let others = other_methods(visit, &order.json).await;
+    let nothing = Value::Null;
+    let rate = order.json.get("shipping_line").unwrap_or(&nothing);
+    let (others, pickup) =
+        tokio::join!(other_methods(visit, &order.json), visit.pickup_place(rate));
     let (json, words) = (&order.json, visit.words());
     let title = fill(words.order_number, &[("number", text(json, "number"))]);
     let content = html! {
@@ -33,7 +36,8 @@ pub(super) async fn page(
         section {
             h2 { (words.addresses) }
             div.pair {
-                (address(json, "shipping_address", words.delivery))
+                @if !pickup.is_empty() { (place(words.pickup, &pickup)) }
+                @else { (address(json, "shipping_address", words.delivery)) }
                 (address(json, "billing_address", words.billing))
             }
             @let email = text(json, "email");
@@ -194,11 +198,15 @@ fn status<'a>(of_delivery: &'a str, words: &Words) -> &'a str {
 fn address(order: &Value, member: &str, label: &str) -> Markup {
     let address = order.get(member).filter(|address| !address.is_null());
     html! {
-        @if let Some(address) = address {
-            div.field {
-                strong { (label) }
-                address { @for line in lines_of(address) { (line) br; } }
-            }
+        @if let Some(address) = address { (place(label, &lines_of(address))) }
+    }
+}
+
+fn place(label: &str, lines: &[String]) -> Markup {
+    html! {
+        div.field {
+            strong { (label) }
+            address { @for line in lines { (line) br; } }
         }
     }
 }

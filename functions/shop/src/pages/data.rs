@@ -21,8 +21,6 @@ use crate::visit::Visit;
 const MOST: usize = 12;
 /// Products of a collection that a section shows.
 const LIMIT: usize = 50;
-/// The collections of a store.
-const COLLECTIONS: &str = "/collections?limit=100";
 
 /// What every page has without asking. Its location is the path with its query.
 pub(super) fn bare(visit: &Visit, location: &str) -> Data {
@@ -95,9 +93,10 @@ pub(super) async fn load(
     carts: Data,
 ) -> Result<Data, Fault> {
     let names = shop_theme::references(theme, page);
-    let (store, shell, customer) =
-        tokio::join!(visit.get_charged(""), Shell::of(visit), customer(visit));
-    let Shell { menus, collections: known } = (*shell?).clone();
+    let (charged, shell, customer) =
+        tokio::join!(visit.charge(), Shell::of(visit), customer(visit));
+    charged?;
+    let Shell { store, menus, collections: known } = (*shell?).clone();
     let is_named = |collection: &&Value| names.collections.contains(text(collection, "handle"));
     let wanted: Vec<Value> = known.iter().filter(is_named).take(MOST).cloned().collect();
     let shows_all =
@@ -118,7 +117,7 @@ pub(super) async fn load(
         }
     }
     let mut data =
-        Data { store: store?, menus, collections, texts, customer, header: header(visit), ..carts };
+        Data { store, menus, collections, texts, customer, header: header(visit), ..carts };
     data.products.extend(products);
     if let Page::Product(product) = page {
         data.recommendations =
@@ -144,6 +143,8 @@ pub(super) async fn prefetch(visit: &Visit) {
 /// What every page of a shop has, and a merchant rarely changes.
 #[derive(Debug, Clone)]
 struct Shell {
+    /// What the home page has: contact, branding, policies, payment methods.
+    store: Value,
     menus: Vec<Value>,
     collections: Vec<Value>,
 }
@@ -160,9 +161,13 @@ impl Shell {
         if let Some(known) = services.cache.get(name, now).filter(|_| is_shared) {
             return Ok(known);
         }
-        let (menus, collections) =
-            tokio::join!(visit.get("/navigation?limit=50"), visit.get("/collections?limit=100"));
-        let shell = Arc::new(Self { menus: items(&menus?), collections: items(&collections?) });
+        let (store, menus, collections) = tokio::join!(
+            visit.get(""),
+            visit.get("/navigation?limit=50"),
+            visit.get("/collections?limit=100")
+        );
+        let (menus, collections) = (items(&menus?), items(&collections?));
+        let shell = Arc::new(Self { store: store?, menus, collections });
         if is_shared {
             services.cache.insert(name, Arc::clone(&shell), now, CACHE_TIME);
         }
@@ -179,13 +184,24 @@ async fn customer(visit: &Visit) -> Value {
     visit.send(call.free()).await.map(|answer| answer.json()).unwrap_or_default()
 }
 
-/// The collections of the store, without their products.
+/// Fills in the collections of the store, without their products, and its texts.
 ///
 /// # Errors
 /// 503.
-pub(super) async fn collections(visit: &Visit) -> Result<Vec<(Value, Vec<Value>)>, Fault> {
-    let known = visit.get(COLLECTIONS).await?;
-    Ok(items(&known).into_iter().map(|collection| (collection, Vec::new())).collect())
+pub(super) async fn fill(
+    visit: &Visit,
+    data: &mut Data,
+    (collections, texts): (bool, bool),
+) -> Result<(), Fault> {
+    let shell = Shell::of(visit).await?;
+    if collections {
+        let all = shell.collections.iter().cloned();
+        data.collections = all.map(|collection| (collection, Vec::new())).collect();
+    }
+    if texts {
+        data.store = shell.store.clone();
+    }
+    Ok(())
 }
 
 async fn products_in(visit: &Visit, collection: &Value) -> Vec<Value> {

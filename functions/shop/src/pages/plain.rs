@@ -18,7 +18,7 @@ use crate::visit::Visit;
 /// # Errors
 /// 429, 503.
 pub(super) async fn page(visit: &Visit, wanted: &Wanted) -> Result<(StatusCode, String), Fault> {
-    visit.get_charged("").await?;
+    visit.charge().await?;
     let query = Fields::of_query(visit.query().as_bytes());
     let wanted = match wanted {
         Wanted::Index | Wanted::Collections => Wanted::Collection("all".to_owned(), None),

@@ -82,11 +82,10 @@ async fn suggested(visit: &Visit) -> Result<Value, Fault> {
     let query = Fields::of_query(visit.query().as_bytes());
     let (terms, products) = found(visit, &query).await?;
     let mut data = data::bare(visit, &visit.location);
-    if shop_theme::suggests(&data, "collection") {
-        data.collections = data::collections(visit).await?;
-    }
-    if shop_theme::suggests(&data, "page") {
-        data.store = visit.get("").await?;
+    let suggests = |kind| shop_theme::suggests(&data, kind);
+    let (collections, pages) = (suggests("collection"), suggests("page"));
+    if collections || pages {
+        data::fill(visit, &mut data, (collections, pages)).await?;
     }
     Ok(shop_theme::suggestions_json(&terms, &products, &data))
 }

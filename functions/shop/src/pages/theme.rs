@@ -12,7 +12,6 @@ use themes::published;
 use themes::settings::{Content, Sections};
 
 use crate::fault::Fault;
-use crate::preview;
 use crate::theme_cache::ThemeFiles;
 use crate::visit::Visit;
 
@@ -56,9 +55,8 @@ fn placed(content: &Content) -> Result<BTreeMap<String, Arc<Value>>, Fault> {
 
 async fn release(visit: &Visit) -> Result<Option<Arc<(BlobRef, Content)>>, Fault> {
     let (services, store): (&Services, _) = (&visit.shops.app, visit.store());
-    if let Some(token) = visit.preview() {
-        let session = preview::session(services, store, token).await?;
-        return Ok(Some(Arc::new((session.contents, session.content))));
+    if let Some(session) = visit.preview_session().await? {
+        return Ok(Some(Arc::new((session.contents.clone(), session.content.clone()))));
     }
     let Some(live) = &store.live_theme else { return Ok(None) };
     let key = format!("{}/{}/{}", store.id, live.slug, live.release);

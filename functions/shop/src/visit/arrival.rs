@@ -10,13 +10,16 @@ use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, header};
 use identity::domain::Host;
 use identity::storefront::{OpenStore, any_store, open_store, subdomain_of};
+use primitives::context::Context;
 use primitives::problem::{Code, Problem};
+use services::shared_reads::SharedReads;
+use themes::session::PreviewSession;
+use tokio::sync::OnceCell;
 
 use super::{PREVIEW, SessionState, Visit};
 use crate::access;
 use crate::fault::Fault;
 use crate::form::Fields;
-use crate::preview;
 use crate::shops::Shops;
 
 impl FromRequestParts<Arc<Shops>> for Visit {
@@ -50,11 +53,18 @@ impl Visit {
         ensure_own(&parts.method, &parts.headers, &host).map_err(IntoResponse::into_response)?;
         let cookies = cookies(&parts.headers);
         let name = subdomain(shops, &host).await.map_err(IntoResponse::into_response)?;
-        let found = match open_store(&shops.app, &name).await {
-            Err(closed) => previewed(shops, &name, parts.uri.query(), &cookies).await.ok_or(closed),
-            open => open,
+        let preview = preview(parts.uri.query(), &cookies);
+        let found = match (open_store(&shops.app, &name).await, &preview) {
+            (Ok(open), _) => Ok((open, None)),
+            (Err(closed), None) => Err(closed),
+            (Err(closed), Some(token)) => previewed(shops, &name, token).await.ok_or(closed),
         };
-        let open = found.map_err(|problem| Fault::from(problem).into_response())?;
+        let (open, session) = found.map_err(|problem| Fault::from(problem).into_response())?;
+        let preview_session = OnceCell::new_with(session);
+        let reads = SharedReads::default();
+        if let Some(context) = Context::current() {
+            context.insert(reads.clone());
+        }
         if let Some(now) = open.moved_to(&name).filter(|_| parts.method == Method::GET) {
             let domain = host.strip_prefix(&*name).unwrap_or_default();
             let to = format!("{}://{now}{domain}", shops.scheme);
@@ -66,7 +76,19 @@ impl Visit {
         let is_from_elsewhere = is_from_elsewhere(&parts.headers);
         let session = parts.extensions.get::<SessionState>().cloned().unwrap_or_default();
         let shops = Arc::clone(shops);
-        Ok(Self { shops, open, origin, location, cookies, client, session, is_from_elsewhere })
+        Ok(Self {
+            shops,
+            open,
+            origin,
+            location,
+            cookies,
+            client,
+            session,
+            preview,
+            preview_session,
+            reads,
+            is_from_elsewhere,
+        })
     }
 }
 
@@ -89,19 +111,23 @@ fn without_port(host: &str) -> &str {
     })
 }
 
+/// The token of a preview: that of the opened link, or that of the cookie.
+fn preview(query: Option<&str>, cookies: &[Cookie<'static>]) -> Option<String> {
+    let query = Fields::of_query(query.unwrap_or_default().as_bytes());
+    let kept = cookies.iter().find(|cookie| cookie.name() == PREVIEW).map(Cookie::value);
+    let token = query.text("preview_token").or(kept.filter(|token| !token.is_empty()));
+    token.map(str::to_owned)
+}
+
 /// A store that is not open, for who has the token of a preview of it. For anybody else it does not exist.
 async fn previewed(
     shops: &Shops,
     name: &str,
-    query: Option<&str>,
-    cookies: &[Cookie<'static>],
-) -> Option<Arc<OpenStore>> {
-    let query = Fields::of_query(query.unwrap_or_default().as_bytes());
-    let kept = cookies.iter().find(|cookie| cookie.name() == PREVIEW).map(Cookie::value);
-    let token = query.text("preview_token").or(kept)?;
-    let store = any_store(&shops.app, name).await.ok()?;
-    preview::session(&shops.app, &store.store, token).await.ok()?;
-    Some(store)
+    token: &str,
+) -> Option<(Arc<OpenStore>, Option<Arc<PreviewSession>>)> {
+    let open = any_store(&shops.app, name).await.ok()?;
+    let session = PreviewSession::open(&shops.app, &open.store.id, token).await.ok()?;
+    Some((open, Some(Arc::new(session))))
 }
 
 /// Whether a browser says that a page of another site leads here, as by a link or a picture. What it opens may show

@@ -24,7 +24,8 @@ wordings! {
     your_account have_account sign_in email news delivery address billing_address same another
     shipping rates_later rate update_total codes code apply remove gift_card code_unknown
     payment nothing_to_pay no_method payment_method by_stripe by_razorpay by_arrangement review
-    note optional order_and_pay order_now binding free days_one days_other price_changed
+    note optional order_and_pay order_now binding free days_one days_other price_changed cart_changed
+    pickup sold_out too_few no_more not_added back
     your_order quantity gone gone_item subtotal discount shipping_by tax total tax_included
     gift_cards to_pay country first_name last_name company street flat city postal_code region
     phone choose required invalid order order_number is_cancelled thanks is_refunded

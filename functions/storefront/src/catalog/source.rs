@@ -21,6 +21,7 @@ use core_types::key;
 use identity::store::Store;
 use primitives::problem::{Code, Problem};
 use services::Services;
+use services::shared_reads::SharedReads;
 use table::ReadLimit;
 use table::item::Attributes;
 use table::{Listed, Scanned, cursor, retry_eventual_first};
@@ -245,6 +246,10 @@ pub async fn collection(
     store: &StoreId,
     handle: &Handle,
 ) -> Result<Collection, Problem> {
+    if SharedReads::has_parts() {
+        // The list of its products, which another part shows, needs both.
+        return with_members(services, store, handle).await.map(|(found, _)| found);
+    }
     let id = collection_id_of(services, store, handle).await?;
     let key = &key::collection(store, &id);
     retry_eventual_first(|consistency| async move {
@@ -253,8 +258,17 @@ pub async fn collection(
     .await
 }
 
-/// Loads the published collection of a handle, with the product list of a manual one.
+/// Loads the published collection of a handle, with the product list of a manual one; once for all parts of a request.
 async fn with_members(
+    services: &Services,
+    store: &StoreId,
+    handle: &Handle,
+) -> Result<(Collection, Option<CollectionProducts>), Problem> {
+    let read = read_with_members(services, store, handle);
+    SharedReads::get_or_read(&format!("{store}/{handle}"), read).await
+}
+
+async fn read_with_members(
     services: &Services,
     store: &StoreId,
     handle: &Handle,

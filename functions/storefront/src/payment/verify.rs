@@ -10,6 +10,7 @@ use gateway::app::App;
 use gateway::idempotency::answering;
 use gateway::reply::Json;
 use gateway::request::{Body, Path, RequestRules, Ruled, Validation};
+use identity::store::Store;
 use primitives::fields::{Exact, FromText};
 use primitives::input::{Given, request};
 use primitives::problem::{Code, FieldError, Problem};
@@ -164,4 +165,14 @@ pub async fn verify(
     let observed = &record_payment::fetch_and_capture(&app, &provider_client, payment).await?;
     let update = PaymentUpdate { lookup: &lookup, observed, source, event: None };
     record_payment::record(&app, &provider_client, update, &answering(to_response)).await
+}
+
+/// Asks the provider about an order's open payments, for a page that shows the order. Returns whether it was asked: then
+/// the order may have changed.
+///
+/// # Errors
+/// As [`verify`].
+pub async fn ask_provider(app: &App, store: &Store, order_id: &str) -> Result<bool, Problem> {
+    let id = OrderId::from_text(order_id).map_err(|_| Code::NotFound)?;
+    sales::workflows::ask_provider::ask(app, &store.id, &id).await
 }

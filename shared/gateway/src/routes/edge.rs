@@ -6,7 +6,7 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::future::join;
-use http::{HeaderValue, Method, header};
+use http::{Extensions, HeaderValue, Method, header};
 
 use crate::amounts;
 use crate::answer;
@@ -20,6 +20,7 @@ use crate::request::{ClientIp, PasswordPage, ip_prefix};
 use primitives::context::Context;
 use primitives::problem::Problem;
 use services::metrics::{MetricSubject, RequestOutcome, family_of};
+use services::shared_reads::SharedReads;
 use table::TableUse;
 
 /// Wraps the handling of every request: its context, its log line, the headers of every answer.
@@ -41,6 +42,9 @@ pub(super) async fn edge(
     let untouched = app.budgets.untouched(&network);
     let context = Context::new(&headers, request.uri().path(), app.clock.now());
     context.insert(untouched);
+    if let Some(reads) = request.extensions().get::<SharedReads>() {
+        context.insert(reads.clone());
+    }
     let answered = Arc::clone(&context);
     let reader = amounts::wanted(&headers);
     let rejected = reader.as_ref().err().cloned();
@@ -201,21 +205,19 @@ pub struct RequestSummary {
 }
 
 /// Leaves of what another router noted about a request what is ours: who asks, whether the event could be
-/// read, whether a budget is charged, and which page a mail leads to. Its path's parameters are to be found anew.
-pub fn hand_on(extensions: &mut http::Extensions) {
-    let (client, unreadable) = (extensions.remove::<ClientIp>(), extensions.remove::<Unreadable>());
-    let (unmetered, page) = (extensions.remove::<Unmetered>(), extensions.remove::<PasswordPage>());
-    extensions.clear();
-    if let Some(client) = client {
-        extensions.insert(client);
-    }
-    if let Some(unreadable) = unreadable {
-        extensions.insert(unreadable);
-    }
-    if let Some(unmetered) = unmetered {
-        extensions.insert(unmetered);
-    }
-    if let Some(page) = page {
-        extensions.insert(page);
+/// read, whether a budget is charged, what its parts read together, and which page a mail leads to. Its path's parameters are
+/// to be found anew.
+pub fn hand_on(extensions: &mut Extensions) {
+    let mut noted = std::mem::take(extensions);
+    move_to::<ClientIp>(&mut noted, extensions);
+    move_to::<Unreadable>(&mut noted, extensions);
+    move_to::<Unmetered>(&mut noted, extensions);
+    move_to::<SharedReads>(&mut noted, extensions);
+    move_to::<PasswordPage>(&mut noted, extensions);
+}
+
+fn move_to<T: Clone + Send + Sync + 'static>(from: &mut Extensions, to: &mut Extensions) {
+    if let Some(value) = from.remove::<T>() {
+        to.insert(value);
     }
 }
