@@ -45,7 +45,7 @@ fn finds_in_carts(plant: Plant, step: &str, words: &str) {
         steps.split_once("AddToCart").is_some_and(|(_, after)| after.contains(step))
     };
     let found = (0..MANY).filter(strikes).any(|seed| {
-        let (seeds, plant, within) = (seed..seed + 1, Some(plant), None);
+        let (seeds, plant, within) = (seed..seed.saturating_add(1), Some(plant), None);
         let outcome =
             run(&Seeds { seeds, plant, within, threads: 1, keeps_going: false, shrinks: false });
         let mut wrong = outcome.failed.into_values().flatten();
