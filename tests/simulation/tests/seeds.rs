@@ -138,7 +138,7 @@ fn an_order_at_a_total_that_nobody_expects_is_found() {
 
 #[test]
 fn lines_that_a_merge_loses_are_found() {
-    finds_in_carts(Plant::LostLines, "Merge(", "and the customer's had");
+    finds_in_carts(Plant::LostLines, "Merge { customer", "and the customer's had");
 }
 
 #[test]
