@@ -48,3 +48,20 @@ async fn shop() -> (Market, Browser) {
     let browser = market.browser();
     (market, browser)
 }
+
+/// A shop with something at 500.00 in the cart of a browser.
+async fn shop_with_cart() -> (Market, Browser, String) {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(50_000, 9).await;
+    browser.add(&variant, 1).await;
+    (market, browser, variant)
+}
+
+/// The code TENTH, for a tenth off.
+async fn a_tenth_off(market: &Market) {
+    let discount = json!({
+        "title": "A tenth", "code": "TENTH", "kind": "percentage",
+        "value": {"basis_points": 1_000},
+    });
+    market.owner.post("/v1/discounts").json(discount).await.expect(201);
+}

@@ -62,10 +62,15 @@ impl Shown {
     /// The value of a hidden or other input of the page.
     #[track_caller]
     pub fn input(&self, name: &str) -> String {
-        let mark = format!("name=\"{name}\" value=\"");
-        let behind =
-            self.text.split_once(&mark).unwrap_or_else(|| panic!("no {name}: {}", self.text)).1;
-        behind.split('"').next().unwrap_or_default().to_owned()
+        self.quoted_after(&format!("name=\"{name}\" value=\"")).to_owned()
+    }
+
+    /// What follows the first such text, up to the next quotation mark.
+    #[track_caller]
+    pub fn quoted_after(&self, mark: &str) -> &str {
+        let found = self.text.split_once(mark);
+        let (_, behind) = found.unwrap_or_else(|| panic!("no {mark}: {}", self.text));
+        behind.split('"').next().unwrap_or_default()
     }
 }
 

@@ -4,7 +4,7 @@
 //! - [`Gateway`]: a whole system for one test, in memory, on free ports, with its own clock.
 //! - [`Client`], [`Input`], [`Reply`]: a request from its own network address, and its answer.
 //! - [`Merchant`], [`Operator`], [`Developer`], [`Shop`]: people, and what they have set up.
-//! - [`Browser`]: somebody at a shop's pages.
+//! - [`Browser`]: somebody at a shop's pages. [`Review`]: their checkout, before the button is pressed.
 //! - [`Shopper`]: a customer of a store. [`Market`]: a store with things to sell.
 //! - [`Receiver`], [`Names`]: the other side of webhooks, well-behaved or not.
 //! - [`PolledQueue`]: a queue of a subscriber's own, who polls.
@@ -31,6 +31,7 @@
 
 mod actors;
 mod browser;
+mod checkout;
 mod client;
 pub mod clock;
 mod deliveries;
@@ -65,6 +66,7 @@ pub use self::themes::{
 };
 pub use actors::{Developer, Merchant, Operator, PASSWORD, Store, open_as_is};
 pub use browser::{Browser, Shown, sha256_base64};
+pub use checkout::{ADDRESS_FIELDS, Review, with_address};
 pub use client::{Client, Input, unique};
 pub use core_types::event::EventGroup;
 pub use deliveries::{PERMITS_OF_STORE, PERMITS_TO_HOST, Permit, Permits};

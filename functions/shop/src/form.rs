@@ -1,9 +1,12 @@
 //! What a page sends: an HTML form in either encoding, or JSON, as one list of named values. Members of JSON get the
 //! names that a form would give them: `items[0][id]`.
 
+use std::convert::Infallible;
+
 use axum::body::to_bytes;
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use gateway::request::parts_of;
+use http::request::Parts;
 use http::{StatusCode, header};
 use serde_json::Value;
 
@@ -45,6 +48,17 @@ impl<S: Send + Sync> FromRequest<S> for Fields {
             Self::of_query(&bytes)
         };
         if fields.0.len() > MOST { Err(too_large()) } else { Ok(fields) }
+    }
+}
+
+/// The named values of an address's query.
+pub(crate) struct Query(pub(crate) Fields);
+
+impl<S: Sync> FromRequestParts<S> for Query {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(Fields::of_query(parts.uri.query().unwrap_or_default().as_bytes())))
     }
 }
 

@@ -9,13 +9,13 @@ mod view;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Path, RawQuery};
+use axum::extract::Path;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use http::{Method, StatusCode};
 use serde_json::json;
 
-use crate::form::Fields;
+use crate::form::Query;
 use crate::frame::Navigation;
 use crate::paths::segment;
 use crate::shops::Shops;
@@ -35,10 +35,9 @@ pub(crate) fn routes() -> Router<Arc<Shops>> {
 async fn show(
     _: Navigation,
     Path(id): Path<String>,
-    RawQuery(query): RawQuery,
+    Query(query): Query,
     visit: Visit,
 ) -> Response {
-    let query = Fields::of_query(query.unwrap_or_default().as_bytes());
     if let Some(token) = query.text("token") {
         let opened = Opened { id: id.clone(), token: Some(token.to_owned()) };
         let to = Redirect::to(&format!("/orders/{}", segment(&id))).into_response();

@@ -13,12 +13,14 @@
 //! [`FacetFilter::count`] filters the rows and counts the products of each value.
 
 mod count;
+mod filter;
 mod index;
 mod items;
 mod row;
 mod update;
 
-pub use count::{Counted, FacetFilter, FacetValue, Facets, OptionFacet};
+pub use count::{Counted, FacetValue, Facets, OptionFacet};
+pub use filter::FacetFilter;
 pub use index::{FacetIndex, MAX_PRODUCTS, load};
 pub use items::{FacetChunk, FacetHead, FacetWalk};
 pub use row::{FacetRow, FacetVariant};

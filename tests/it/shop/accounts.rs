@@ -9,7 +9,7 @@ async fn a_customer_signs_in_and_takes_the_cart_along() {
     let (market, mut browser) = shop().await;
     let shopper = Shopper::register(&market.gateway, &market.store).await;
     let variant = market.stock(1000, 9).await;
-    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    browser.add(&variant, 1).await;
     browser.open("/account").await.expect(200).shows("Sign in");
     let wrong = [("email", &*shopper.email), ("password", "not the password")];
     browser.submit("/account/login", &wrong).await.expect(422).shows("No account has this");
@@ -18,9 +18,9 @@ async fn a_customer_signs_in_and_takes_the_cart_along() {
     page.shows(&shopper.email).shows("There are no orders yet");
     // The cart is the customer's by now, and is opened by the session alone.
     assert!(!browser.cookies["shop_cart"].contains('.'));
-    let cart = browser.fetch("/cart.js").await.expect(200).json();
+    let cart = browser.cart().await;
     assert_eq!(cart["item_count"], 1);
-    let path = super::checkout::order(&market, &mut browser).await;
+    let path = browser.order().await;
     let number = market.show(path.trim_start_matches("/orders/")).await.expect(200).str("/number");
     browser.open("/account").await.expect(200).shows(&number);
     browser.cookies.remove("shop_order");
@@ -79,7 +79,7 @@ async fn addresses_are_kept() {
     let right =
         [("email", &*shopper.email), ("password", PASSWORD), ("return_to", "/account/addresses")];
     browser.submit("/account/login", &right).await.expect(200).shows("Add an address");
-    let page = browser.submit("/account/addresses", &super::checkout::ADDRESS).await.expect(200);
+    let page = browser.submit("/account/addresses", &support::ADDRESS_FIELDS).await.expect(200);
     let page = page.shows("12 MG Road");
     let id = page
         .text

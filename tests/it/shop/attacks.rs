@@ -9,7 +9,7 @@ use super::shop;
 async fn a_form_of_another_site_changes_nothing() {
     let (market, mut browser) = shop().await;
     let variant = market.stock(1000, 9).await;
-    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    browser.add(&variant, 1).await;
     for path in ["/cart/add", "/cart/clear.js", "/checkout", "/account/login", "/account/logout"] {
         for (name, value) in [("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")]
         {
@@ -17,7 +17,7 @@ async fn a_form_of_another_site_changes_nothing() {
             browser.send(request.form(&[("id", &variant)]), path).await.expect(403);
         }
     }
-    let cart = browser.fetch("/cart.js").await.expect(200).json();
+    let cart = browser.cart().await;
     assert_eq!(cart["item_count"], 1);
 }
 
@@ -28,19 +28,19 @@ async fn a_link_of_another_site_changes_nothing() {
     let sign_in = [("email", &*shopper.email), ("password", PASSWORD)];
     browser.submit("/account/login", &sign_in).await.expect(200);
     let variant = market.stock(1_000, 9).await;
-    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    browser.add(&variant, 1).await;
     let remove = "/cart/change?line=1&quantity=0";
     for path in [remove, "/cart/clear", "/account/logout"] {
         let link = browser.request(Method::GET, path).header("sec-fetch-site", "cross-site");
         browser.send(link, path).await.expect(303);
         assert!(browser.cookies.contains_key("shop_session"), "{path}");
-        let cart = browser.fetch("/cart.js").await.expect(200).json();
+        let cart = browser.cart().await;
         assert_eq!(cart["item_count"], 1, "{path}");
     }
     // A link of the shop's own page does.
     let link = browser.request(Method::GET, remove).header("sec-fetch-site", "same-origin");
     browser.send(link, remove).await.expect(303);
-    assert_eq!(browser.fetch("/cart.js").await.expect(200).json()["item_count"], 0);
+    assert_eq!(browser.cart().await["item_count"], 0);
 }
 
 #[tokio::test]
@@ -58,9 +58,9 @@ async fn a_preview_of_nonsense_shows_no_closed_shop() {
 async fn a_script_reads_no_page_with_somebodys_data() {
     let (market, mut browser) = shop().await;
     let variant = market.stock(1000, 9).await;
-    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
-    let order = super::checkout::order(&market, &mut browser).await;
-    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    browser.add(&variant, 1).await;
+    let order = browser.order().await;
+    browser.add(&variant, 1).await;
     for path in ["/checkout", "/account", "/account/addresses", &order] {
         browser.fetch(path).await.expect(403);
     }

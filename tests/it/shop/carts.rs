@@ -1,12 +1,8 @@
 //! The Ajax API of themes.
 
-use support::{Browser, Value, json};
+use support::{Value, json};
 
 use super::shop;
-
-async fn cart(browser: &mut Browser) -> Value {
-    browser.fetch("/cart.js").await.expect(200).json()
-}
 
 fn quantities(cart: &Value) -> Vec<i64> {
     let items = cart["items"].as_array().expect("items").iter();
@@ -17,7 +13,7 @@ fn quantities(cart: &Value) -> Vec<i64> {
 async fn a_form_adds_to_the_cart_of_this_browser() {
     let (market, mut browser) = shop().await;
     let variant = market.stock(1250, 9).await;
-    let empty = cart(&mut browser).await;
+    let empty = browser.cart().await;
     assert_eq!((empty["item_count"].as_i64(), quantities(&empty)), (Some(0), vec![]));
     let form = [("id", &*variant), ("quantity", "2"), ("properties[Engraving]", "Ada")];
     let added = browser.submit_once("/cart/add", &form).await.expect(303);
@@ -26,12 +22,12 @@ async fn a_form_adds_to_the_cart_of_this_browser() {
     for part in ["HttpOnly", "SameSite=Lax", "Path=/"] {
         assert!(cookie.contains(part), "{cookie}");
     }
-    let full = cart(&mut browser).await;
+    let full = browser.cart().await;
     assert_eq!((full["item_count"].as_i64(), full["total_price"].as_i64()), (Some(2), Some(2500)));
     assert_eq!(full["items"][0]["properties"], json!({"Engraving": "Ada"}));
     assert_eq!(full["items"][0]["variant_id"], json!(variant));
     // Another browser has another cart.
-    assert_eq!(cart(&mut market.browser()).await["item_count"], 0);
+    assert_eq!(market.browser().cart().await["item_count"], 0);
 }
 
 #[tokio::test]
@@ -44,9 +40,9 @@ async fn a_script_adds_changes_and_empties() {
     let more = json!({"items": [{"id": first, "quantity": 2}, {"id": second}]});
     let added = browser.script("/cart/add.js", &more).await.expect(200).json();
     assert_eq!(added["items"].as_array().unwrap().len(), 2);
-    assert_eq!(quantities(&cart(&mut browser).await), [3, 1]);
+    assert_eq!(quantities(&browser.cart().await), [3, 1]);
 
-    let key = cart(&mut browser).await["items"][0]["key"].clone();
+    let key = browser.cart().await["items"][0]["key"].clone();
     let change = json!({"id": key, "quantity": 5});
     let changed = browser.script("/cart/change.js", &change).await.expect(200).json();
     assert_eq!(quantities(&changed), [5, 1]);
@@ -92,12 +88,12 @@ async fn the_cart_page_changes_quantities_in_order() {
     let (market, mut browser) = shop().await;
     let (first, second) = (market.stock(1000, 9).await, market.stock(300, 9).await);
     for variant in [&first, &second] {
-        browser.submit_once("/cart/add", &[("id", variant)]).await.expect(303);
+        browser.add(variant, 1).await;
     }
     let form = [("updates[]", "0"), ("updates[]", "4"), ("note", "Hi")];
     let done = browser.submit_once("/cart", &form).await.expect(303);
     assert_eq!(done.header("location"), "/cart");
-    assert_eq!(quantities(&cart(&mut browser).await), [4]);
+    assert_eq!(quantities(&browser.cart().await), [4]);
     let done = browser.submit_once("/cart", &[("checkout", "")]).await.expect(303);
     assert_eq!(done.header("location"), "/checkout");
 }
@@ -126,11 +122,11 @@ async fn what_cannot_be_added_is_said_as_themes_expect() {
 async fn a_cart_of_another_shop_is_not_shown() {
     let (market, mut browser) = shop().await;
     let variant = market.stock(1000, 9).await;
-    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
+    browser.add(&variant, 1).await;
     let other = market.merchant.open_shop().await;
     let mut there = browser.at(&market.host_of(&other.subdomain));
     there.cookies = browser.cookies.clone();
-    assert_eq!(cart(&mut there).await["item_count"], 0);
+    assert_eq!(there.cart().await["item_count"], 0);
     // Neither does a variant of another shop get into a cart.
     let mut stranger = market.browser().at(&market.host_of(&other.subdomain));
     stranger.script("/cart/add.js", &json!({"id": variant})).await.expect(422);
@@ -149,11 +145,11 @@ async fn a_link_fills_a_cart() {
 async fn the_cart_of_an_order_is_over() {
     let (market, mut browser) = shop().await;
     let variant = market.stock(0, 9).await;
-    browser.submit_once("/cart/add", &[("id", &variant)]).await.expect(303);
-    super::checkout::order(&market, &mut browser).await;
-    assert_eq!(cart(&mut browser).await["item_count"], 0);
+    browser.add(&variant, 1).await;
+    browser.order().await;
+    assert_eq!(browser.cart().await["item_count"], 0);
     browser.script("/cart/add.js", &json!({"id": variant})).await.expect(200);
-    assert_eq!(quantities(&cart(&mut browser).await), [1]);
+    assert_eq!(quantities(&browser.cart().await), [1]);
 }
 
 #[tokio::test]
@@ -161,15 +157,14 @@ async fn a_link_twice_is_the_same_cart_with_its_code() {
     let (market, mut browser) = shop().await;
     let variant = market.stock(1000, 9).await;
     let other = market.stock(300, 9).await;
-    let discount = json!({"title": "A tenth", "code": "TENTH", "kind": "percentage", "value": {"basis_points": 1_000}});
-    market.owner.post("/v1/discounts").json(discount).await.expect(201);
-    browser.submit_once("/cart/add", &[("id", &other)]).await.expect(303);
+    super::a_tenth_off(&market).await;
+    browser.add(&other, 1).await;
     let link = format!("/cart/{variant}:2?discount=TENTH");
     for _ in 0..2 {
         browser.open(&link).await.expect(200);
-        assert_eq!(quantities(&cart(&mut browser).await), [2]);
+        assert_eq!(quantities(&browser.cart().await), [2]);
     }
-    let full = cart(&mut browser).await;
+    let full = browser.cart().await;
     let at = |name: &str| full[name].as_i64().unwrap();
     assert_eq!(
         (at("items_subtotal_price"), at("total_discount"), at("total_price")),
@@ -179,7 +174,7 @@ async fn a_link_twice_is_the_same_cart_with_its_code() {
     assert_eq!(full["cart_level_discount_applications"][0]["total_allocated_amount"], 200);
     // A code that is none is left out.
     browser.open(&format!("/cart/{variant}:1?discount=NONE")).await.expect(200);
-    assert_eq!(quantities(&cart(&mut browser).await), [1]);
+    assert_eq!(quantities(&browser.cart().await), [1]);
 }
 
 #[tokio::test]
@@ -190,13 +185,13 @@ async fn a_discount_of_products_reduces_their_lines() {
         .script("/cart/add.js", &json!({"items": [{"id": first}, {"id": second}]}))
         .await
         .expect(200);
-    let product = cart(&mut browser).await["items"][0]["product_id"].clone();
+    let product = browser.cart().await["items"][0]["product_id"].clone();
     let discount = json!({
         "title": "Cups", "kind": "percentage", "value": {"basis_points": 1_000},
         "applies_to": {"product_ids": [product]},
     });
     market.owner.post("/v1/discounts").json(discount).await.expect(201);
-    let full = cart(&mut browser).await;
+    let full = browser.cart().await;
     assert_eq!(full["items"][0]["final_line_price"], 900);
     assert_eq!(full["items"][0]["line_level_discount_allocations"][0]["amount"], 100);
     assert_eq!(full["items"][1]["final_line_price"], 500);
@@ -223,7 +218,7 @@ async fn more_than_there_are_is_not_added() {
     ] {
         let rejected = browser.script(path, &body).await.expect(422).json();
         assert_eq!(rejected["code"], "insufficient_stock");
-        assert_eq!(quantities(&cart(&mut browser).await), [2], "{path} {body}");
+        assert_eq!(quantities(&browser.cart().await), [2], "{path} {body}");
     }
     browser.script("/cart/change.js", &json!({"line": 1, "quantity": 1})).await.expect(200);
 }
@@ -236,12 +231,12 @@ async fn what_is_not_sold_any_more_leaves_the_cart() {
         .script("/cart/add.js", &json!({"items": [{"id": gone}, {"id": kept}]}))
         .await
         .expect(200);
-    let full = cart(&mut browser).await;
+    let full = browser.cart().await;
     let item = full["items"].as_array().unwrap().iter().find(|item| item["id"] == json!(gone));
     let product = item.unwrap()["product_id"].as_str().unwrap().to_owned();
     let archived = json!({"status": "archived"});
     market.owner.patch(&format!("/v1/products/{product}")).json(archived).await.expect(200);
-    let left = cart(&mut browser).await;
+    let left = browser.cart().await;
     assert_eq!((quantities(&left), left["item_count"].as_i64()), (vec![1], Some(1)));
     let changed = browser.script("/cart/change.js", &json!({"line": 1, "quantity": 4})).await;
     assert_eq!(quantities(&changed.expect(200).json()), [4]);
@@ -267,7 +262,7 @@ async fn a_session_that_is_over_is_a_guest_again() {
     browser.cookies.insert("shop_session".to_owned(), "cst_bad".to_owned());
     let added = browser.script("/cart/add.js", &json!({"id": variant})).await;
     added.expect(200);
-    assert_eq!(quantities(&cart(&mut browser).await), [1]);
+    assert_eq!(quantities(&browser.cart().await), [1]);
     browser.cookies.insert("shop_session".to_owned(), "cst_bad".to_owned());
     let account = browser.open("/account").await.expect(200);
     assert!(account.path.starts_with("/account/login"), "{}", account.path);

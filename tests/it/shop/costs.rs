@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use support::clock::HOUR;
-use support::{Browser, Market, PASSWORD, Shopper, Shown, eventually, json};
+use support::{Browser, Market, PASSWORD, Review, Shopper, Shown, eventually, json};
 
-use super::checkout::ADDRESS;
 use super::pages;
 
 /// Longer than pages and responses are cached, and shorter than a store is.
@@ -102,14 +101,8 @@ async fn a_page_of_a_shop_takes_at_most_four_round_trips_of_a_warm_process() {
     found.push(own(&market, &mut browser, "cart.js", "/cart.js").await);
     found.push(own(&market, &mut browser, "cart", "/cart").await);
     found.push(own(&market, &mut browser, "checkout", "/checkout").await);
-    let mut step = ADDRESS.to_vec();
-    step.extend([("email", "asha@example.com"), ("act", "to:shipping")]);
-    let page = browser.submit("/checkout", &step).await.expect(200);
-    let (key, total) = (page.input("key"), page.input("total"));
-    let mut last = ADDRESS.to_vec();
-    last.extend([("email", "asha@example.com"), ("key", &key), ("total", &total)]);
-    last.extend([("payment", "manual"), ("act", "place")]);
-    let placed = browser.submit_once("/checkout", &last).await.expect(303);
+    let review = Review::of(&mut browser).await;
+    let placed = browser.submit_once("/checkout", &review.fields()).await.expect(303);
     found.push(("order placed", cost(&placed), cost(&placed)));
     let order = placed.header("location").to_owned();
     found.push(own(&market, &mut browser, "order", &order).await);

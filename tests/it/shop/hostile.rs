@@ -5,72 +5,19 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use reqwest::Method;
-use support::{Browser, Market, Shown, ThemeShop, Value, json, race, unique};
+use support::{Browser, Market, Review, Shown, ThemeShop, Value, json, race, with_address};
 
-use super::checkout::{ADDRESS, form};
 use super::shop;
 
 /// More than a network's burst is restored within it.
 const PAUSE: Duration = Duration::from_mins(1);
 
-async fn add(browser: &mut Browser, variant: &str, quantity: &str) {
-    let form = [("id", variant), ("quantity", quantity)];
-    browser.submit_once("/cart/add", &form).await.expect(303);
-}
-
 async fn item_count(browser: &mut Browser) -> i64 {
-    browser.fetch("/cart.js").await.expect(200).json()["item_count"].as_i64().unwrap()
+    browser.cart().await["item_count"].as_i64().unwrap()
 }
 
 async fn orders(market: &Market) -> usize {
     market.owner.get("/v1/orders").await.expect(200).data().len()
-}
-
-/// The form of a reviewed checkout, as its button sends it.
-#[derive(Debug, Clone)]
-struct Review(Vec<(String, String)>);
-
-impl Review {
-    /// Fills in the checkout, and reads what the page shows.
-    async fn of(browser: &mut Browser) -> Self {
-        let email = format!("{}@example.com", unique("shopper"));
-        let step = form(&[("email", &email), ("act", "to:shipping")]);
-        let page = browser.submit("/checkout", &step).await.expect(200);
-        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        let mut fields: Vec<(String, String)> = ADDRESS.iter().map(owned).collect();
-        fields.extend(
-            [("email", &*email), ("payment", "manual"), ("act", "place")].iter().map(owned),
-        );
-        fields.extend(["key", "total", "cart"].map(|name| (name.to_owned(), page.input(name))));
-        Self(fields)
-    }
-
-    fn with(&self, name: &str, value: &str) -> Self {
-        let mut fields = self.0.clone();
-        fields.retain(|(other, _)| other != name);
-        fields.push((name.to_owned(), value.to_owned()));
-        Self(fields)
-    }
-
-    fn without(&self, name: &str) -> Self {
-        let mut fields = self.0.clone();
-        fields.retain(|(other, _)| other != name);
-        Self(fields)
-    }
-
-    /// Presses the button.
-    async fn place(&self, browser: &mut Browser) -> Shown {
-        let fields: Vec<(&str, &str)> =
-            self.0.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        browser.submit("/checkout", &fields).await
-    }
-}
-
-/// The order that a page shows.
-#[track_caller]
-fn order_of(shown: &Shown) -> String {
-    let id = shown.path.strip_prefix("/orders/").and_then(|rest| rest.split(['?', '#']).next());
-    id.unwrap_or_else(|| panic!("no order: {} {}", shown.path, shown.text)).to_owned()
 }
 
 /// Whether a rejection says that the quantity is at fault: in its sentence, or by the pointer of a field.
@@ -83,7 +30,7 @@ fn says_quantity(said: &Value) -> bool {
 async fn a_quantity_that_is_none_changes_nothing() {
     let (market, mut browser) = shop().await;
     let variant = market.stock(1_000, 9).await;
-    add(&mut browser, &variant, "2").await;
+    browser.add(&variant, 2).await;
     let nonsense = [
         "-1",
         "-0.5",
@@ -146,9 +93,9 @@ async fn a_price_in_a_form_is_not_the_price() {
         let shown = review.with("total", total).place(&mut browser).await;
         // A total that is none expects nothing: the price is the server's all the same.
         if shown.status == 200 {
-            let order = market.show(&order_of(&shown)).await.expect(200);
+            let order = market.show(&shown.order()).await.expect(200);
             assert_eq!(order.at("/totals/total/amount"), 50_000, "{total}");
-            add(&mut browser, &variant, "1").await;
+            browser.add(&variant, 1).await;
         }
     }
     market.audit(&variant).await;
@@ -158,7 +105,7 @@ async fn a_price_in_a_form_is_not_the_price() {
 async fn properties_of_a_hundred_kilobytes_are_too_large() {
     let (market, mut browser) = shop().await;
     let variant = market.stock(1_000, 9).await;
-    add(&mut browser, &variant, "1").await;
+    browser.add(&variant, 1).await;
     for bytes in [100 << 10, 300 << 10] {
         let long = "x".repeat(bytes);
         let form = [("id", &*variant), ("properties[Engraving]", &*long)];
@@ -180,7 +127,7 @@ async fn properties_of_a_hundred_kilobytes_are_too_large() {
 async fn a_carts_token_opens_nothing_at_another_store() {
     let (market, mut browser) = shop().await;
     let variant = market.stock(1_000, 9).await;
-    add(&mut browser, &variant, "2").await;
+    browser.add(&variant, 2).await;
     let other = market.merchant.open_shop().await;
     let mut there = browser.at(&market.host_of(&other.subdomain));
     there.cookies = browser.cookies.clone();
@@ -189,7 +136,7 @@ async fn a_carts_token_opens_nothing_at_another_store() {
     there.script("/cart/change.js", &change).await.expect(422);
     there.script("/cart/update.js", &json!({"updates": {variant.clone(): 7}})).await.expect(200);
     there.script("/cart/clear.js", &json!({})).await.expect(200);
-    let all = form(&[("email", "a@example.com"), ("payment", "manual"), ("act", "place")]);
+    let all = with_address(&[("email", "a@example.com"), ("payment", "manual"), ("act", "place")]);
     let shown = there.submit("/checkout", &all).await;
     assert!(shown.status < 500 && !shown.path.starts_with("/orders"), "{shown:?}");
     assert_eq!((item_count(&mut browser).await, orders(&market).await), (2, 0));
@@ -199,21 +146,20 @@ async fn a_carts_token_opens_nothing_at_another_store() {
 async fn a_tab_orders_what_it_shows_and_not_what_another_put_into_the_cart() {
     let (market, mut browser) = shop().await;
     let (tea, pot) = (market.stock(1_000, 9).await, market.stock(1_000, 9).await);
-    add(&mut browser, &tea, "1").await;
+    browser.add(&tea, 1).await;
     let review = Review::of(&mut browser).await;
     // The same total, of something else.
     let mut tab = browser.clone();
     let swap = json!({"updates": {tea.clone(): 0}});
     tab.script("/cart/update.js", &swap).await.expect(200);
-    add(&mut tab, &pot, "1").await;
+    tab.add(&pot, 1).await;
     let page = review.place(&mut browser).await.expect(422);
     let page = page.shows("The cart has changed");
     assert_eq!(orders(&market).await, 0);
     // It shows the cart as it is now, and orders that.
     market.gateway.advance(PAUSE);
-    let renewed = ["key", "total", "cart"];
-    let review = renewed.iter().fold(review, |it, name| it.with(name, &page.input(name)));
-    let order = market.show(&order_of(&review.place(&mut browser).await.expect(200))).await;
+    let review = review.renewed(page);
+    let order = market.show(&review.place(&mut browser).await.expect(200).order()).await;
     assert_eq!(order.str("/items/0/variant_id"), pot);
     assert_eq!(market.levels(&tea).await, [9, 0, 0, 9]);
 }
@@ -222,14 +168,14 @@ async fn a_tab_orders_what_it_shows_and_not_what_another_put_into_the_cart() {
 async fn a_tab_of_an_earlier_cart_does_not_order_the_next() {
     let (market, mut browser) = shop().await;
     let (tea, pot) = (market.stock(1_000, 9).await, market.stock(1_000, 9).await);
-    add(&mut browser, &tea, "1").await;
+    browser.add(&tea, 1).await;
     let review = Review::of(&mut browser).await;
-    let first = order_of(&review.place(&mut browser).await.expect(200));
+    let first = review.place(&mut browser).await.expect(200).order();
     market.gateway.advance(PAUSE);
     // The back button, and the button again: the same order.
-    assert_eq!(order_of(&review.place(&mut browser).await.expect(200)), first);
+    assert_eq!(review.place(&mut browser).await.expect(200).order(), first);
     // After something new is in the cart, it is not ordered by the old form.
-    add(&mut browser, &pot, "1").await;
+    browser.add(&pot, 1).await;
     market.gateway.advance(PAUSE);
     review.place(&mut browser).await.expect(422).shows("The cart has changed");
     assert_eq!((orders(&market).await, item_count(&mut browser).await), (1, 1));
@@ -242,7 +188,7 @@ async fn an_item_sold_out_between_review_and_order_is_named() {
     let variant = market.stock(1_000, 1).await;
     let mut other = market.browser();
     for visitor in [&mut browser, &mut other] {
-        add(visitor, &variant, "1").await;
+        visitor.add(&variant, 1).await;
     }
     let (mine, theirs) = (Review::of(&mut browser).await, Review::of(&mut other).await);
     theirs.place(&mut other).await.expect(200);
@@ -265,14 +211,14 @@ async fn a_discount_used_up_between_review_and_order_changes_the_total() {
     let mut other = market.browser();
     let mut reviews = Vec::new();
     for visitor in [&mut browser, &mut other] {
-        add(visitor, &variant, "1").await;
+        visitor.add(&variant, 1).await;
         let apply = [("code", "ONCE"), ("act", "apply")];
         visitor.submit("/checkout", &apply).await.expect(200).shows("90.00");
         reviews.push(Review::of(visitor).await);
         market.gateway.advance(PAUSE);
     }
     let first = reviews[1].place(&mut other).await.expect(200);
-    let paid = market.show(&order_of(&first)).await;
+    let paid = market.show(&first.order()).await;
     assert_eq!(paid.at("/totals/total/amount"), 9_000);
     let page = reviews[0].place(&mut browser).await.expect(422);
     assert!(page.text.contains("role=\"alert\""), "{}", page.text);
@@ -281,7 +227,7 @@ async fn a_discount_used_up_between_review_and_order_changes_the_total() {
     market.gateway.advance(PAUSE);
     browser.submit("/checkout", &[("act", "code:ONCE")]).await.expect(200).lacks("ONCE");
     let review = Review::of(&mut browser).await;
-    let order = market.show(&order_of(&review.place(&mut browser).await.expect(200))).await;
+    let order = market.show(&review.place(&mut browser).await.expect(200).order()).await;
     assert_eq!(order.at("/totals/total/amount"), 10_000);
 }
 
@@ -295,7 +241,7 @@ async fn a_review_of_a_theme_that_is_replaced_is_ordered() {
     let mut browser = market.browser();
     browser.open("/").await.expect(200);
     let variant = market.stock(1_000, 9).await;
-    add(&mut browser, &variant, "1").await;
+    browser.add(&variant, 1).await;
     let review = Review::of(&mut browser).await;
     let [draft, publish] = paths;
     let changed = json!({"settings": {"heading": "Another"}});
@@ -304,7 +250,7 @@ async fn a_review_of_a_theme_that_is_replaced_is_ordered() {
     market.gateway.advance(PAUSE);
     browser.open("/").await.expect(200);
     assert_eq!(item_count(&mut browser).await, 1);
-    let order = order_of(&review.place(&mut browser).await.expect(200));
+    let order = review.place(&mut browser).await.expect(200).order();
     market.show(&order).await.expect(200);
 }
 
@@ -312,7 +258,7 @@ async fn a_review_of_a_theme_that_is_replaced_is_ordered() {
 async fn a_button_pressed_ten_times_at_once_places_one_order() {
     let (market, mut browser) = shop().await;
     let variant = market.stock(1_000, 9).await;
-    add(&mut browser, &variant, "1").await;
+    browser.add(&variant, 1).await;
     let review = Review::of(&mut browser).await;
     market.gateway.advance(PAUSE);
     let press = || {
@@ -328,7 +274,7 @@ async fn a_button_pressed_ten_times_at_once_places_one_order() {
     assert_eq!(market.levels(&variant).await[0], 8);
     // A form from before the shop was changed has no digest of its cart, and orders what is in it.
     market.gateway.advance(PAUSE);
-    add(&mut browser, &variant, "1").await;
+    browser.add(&variant, 1).await;
     let review = Review::of(&mut browser).await.without("cart");
     review.place(&mut browser).await.expect(200);
     assert_eq!(orders(&market).await, 2);
@@ -361,7 +307,7 @@ async fn six_hundred_carts_of_one_visitor_are_limited_and_of_many_are_made() {
         }
     }
     // Somebody else is not affected, and a crowd is served.
-    add(&mut market.browser(), &variant, "1").await;
+    market.browser().add(&variant, 1).await;
     let crowd = || {
         let (mut visitor, body) = (market.browser(), body.clone());
         async move { visitor.script("/cart/add.js", &body).await }
@@ -376,7 +322,7 @@ async fn six_hundred_carts_of_one_visitor_are_limited_and_of_many_are_made() {
 async fn an_odd_request_is_no_failure_of_the_shop() {
     let (market, mut browser) = shop().await;
     let variant = market.stock(1_000, 9).await;
-    add(&mut browser, &variant, "1").await;
+    browser.add(&variant, 1).await;
     let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
     let bodies = [
         ("application/json", "{".to_owned()),

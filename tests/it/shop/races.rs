@@ -2,9 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use support::{Browser, json, race};
+use support::{Browser, json, race, with_address};
 
-use super::checkout::form;
 use super::shop;
 
 /// The units of a variant in the cart.
@@ -50,10 +49,10 @@ async fn an_order_has_the_lines_that_its_page_showed() {
         let (market, mut browser) = shop().await;
         let (shown, other) = (market.stock(1_000, 9).await, market.stock(1_000, 9).await);
         browser.submit_once("/cart/add", &[("id", &shown)]).await.expect(303);
-        let step = form(&[("email", "asha@example.com"), ("act", "to:shipping")]);
+        let step = with_address(&[("email", "asha@example.com"), ("act", "to:shipping")]);
         let page = browser.submit("/checkout", &step).await.expect(200);
         let (key, total, cart) = (page.input("key"), page.input("total"), page.input("cart"));
-        let last = form(&[
+        let last = with_address(&[
             ("email", "asha@example.com"),
             ("key", &key),
             ("total", &total),

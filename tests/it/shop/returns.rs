@@ -2,7 +2,7 @@
 
 use support::{Market, race};
 
-use super::checkout::{choose, to_bank, with_stripe};
+use super::checkout::payments::{choose, to_bank, with_stripe};
 
 /// The orders of the only guest, and what they have spent.
 async fn guest(market: &Market) -> (i64, i64) {

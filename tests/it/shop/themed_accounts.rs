@@ -34,8 +34,8 @@ const ADDRESS: [(&str, &str); 7] = [
 async fn a_theme_shows_the_account_without_its_scripts() {
     let (market, mut browser, shopper) = signed_in().await;
     let variant = market.stock(1_000, 9).await;
-    browser.submit_once("/cart/add", &[("id", &variant), ("quantity", "2")]).await.expect(303);
-    let placed = super::checkout::order(&market, &mut browser).await;
+    browser.add(&variant, 2).await;
+    let placed = browser.order().await;
     let id = placed.trim_start_matches("/orders/").to_owned();
     let number = market.show(&id).await.expect(200).str("/number");
     let own = format!("/account/orders/{id}");

@@ -54,7 +54,7 @@ impl Reply {
         text(&self.json, pointer)
     }
 
-    fn code(&self) -> &str {
+    pub(crate) fn code(&self) -> &str {
         self.json.get("code").and_then(Value::as_str).unwrap_or_default()
     }
 }

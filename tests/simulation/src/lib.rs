@@ -3,8 +3,8 @@
 //! that are lost or come twice. All requests are HTTP, without a socket; the clock is the simulation's.
 //!
 //! A small model knows only what must be true in the end: money in is money out and money held, stock is conserved,
-//! codes and uses are counted, every event has arrived and those of an entity in order, one request has one effect,
-//! and nothing is a server error.
+//! a cart becomes one order, codes and uses are counted, every event has arrived and those of an entity in order,
+//! one request has one effect, and nothing is a server error.
 //!
 //! - [`Sequence::of`]: what sixteen people and machines do, by a seed.
 //! - [`Base`]: the store that each begins with, prepared once; [`World`]: a system with what it talks to.

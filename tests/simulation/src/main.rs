@@ -17,8 +17,7 @@ Runs random sequences of commerce, by seed, and prints the shortest that fails.
   --keep-going       run the others after one has failed, and print what was wrong with each
   --answers          print how often each route gave each status
   --threads <n>      this many at once (one a core)
-  --plant <bug>      with a bug that must be found: lost-refund, doubled-use, leaked-unit, skipped-event,
-                     swapped-events, doubled-debit, miscounted-spending";
+  --plant <bug>      with a bug that must be found:";
 
 fn main() -> ExitCode {
     match run() {
@@ -57,6 +56,9 @@ fn run() -> Result<ExitCode, AnyError> {
             Long("plant") => seeds.plant = Some(arguments.value()?.parse::<Plant>()?),
             Long("help") => {
                 println!("{HELP}");
+                for plant in Plant::ALL {
+                    println!("{:21}{}", "", plant.name());
+                }
                 return Ok(ExitCode::SUCCESS);
             }
             other => return Err(other.unexpected().into()),

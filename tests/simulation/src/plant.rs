@@ -1,5 +1,8 @@
 //! Bugs that the simulation plants below or beside the system, to show that it would find them.
 
+mod carts;
+
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
@@ -11,6 +14,7 @@ use crate::background::attribute;
 use crate::run::Run;
 use crate::step::Trouble;
 use crate::world::World;
+use carts::Stored;
 
 /// A class of bugs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,11 +33,23 @@ pub enum Plant {
     DoubledDebit,
     /// What a guest has paid is counted wrong.
     MiscountedSpending,
+    /// A cart that has become an order is ordered again.
+    DoubledConversion,
+    /// A cart that has become an order is changed.
+    ChangedConversion,
+    /// An order has another total than its cart was shown with.
+    ChangedTotal,
+    /// An order is placed whatever total the shopper expects.
+    IgnoredTotal,
+    /// A guest's cart loses its lines when it is merged into the customer's.
+    LostLines,
+    /// A cart is there at every store.
+    SharedCart,
 }
 
 impl Plant {
     /// Every class.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 13] = [
         Self::LostRefund,
         Self::DoubledUse,
         Self::LeakedUnit,
@@ -41,6 +57,12 @@ impl Plant {
         Self::SwappedEvents,
         Self::DoubledDebit,
         Self::MiscountedSpending,
+        Self::DoubledConversion,
+        Self::ChangedConversion,
+        Self::ChangedTotal,
+        Self::IgnoredTotal,
+        Self::LostLines,
+        Self::SharedCart,
     ];
 
     /// The name on the command line.
@@ -53,6 +75,12 @@ impl Plant {
             Self::SwappedEvents => "swapped-events",
             Self::DoubledDebit => "doubled-debit",
             Self::MiscountedSpending => "miscounted-spending",
+            Self::DoubledConversion => "doubled-conversion",
+            Self::ChangedConversion => "changed-conversion",
+            Self::ChangedTotal => "changed-total",
+            Self::IgnoredTotal => "ignored-total",
+            Self::LostLines => "lost-lines",
+            Self::SharedCart => "shared-cart",
         }
     }
 }
@@ -72,11 +100,13 @@ impl FromStr for Plant {
 pub(crate) struct Planted {
     pub(crate) plant: Option<Plant>,
     has_struck: bool,
+    /// Carts as they were when they were ordered first, by their ids.
+    ordered: BTreeMap<String, Stored>,
 }
 
 impl Planted {
     pub(crate) fn of(plant: Option<Plant>) -> Self {
-        Self { plant, has_struck: false }
+        Self { plant, has_struck: false, ordered: BTreeMap::new() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! One sequence, from its first step to what must be true in the end.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -34,6 +34,8 @@ pub(crate) struct Run<'a> {
     pub(crate) world: World,
     pub(crate) model: RefCell<Model>,
     pub(crate) planted: RefCell<Planted>,
+    /// Whether nobody else does anything during this step.
+    pub(crate) is_alone: Cell<bool>,
     /// What was wrong.
     pub(crate) wrong: RefCell<Vec<String>>,
     answers: RefCell<BTreeMap<String, u64>>,
@@ -70,6 +72,7 @@ pub async fn run(base: &Base, sequence: &Sequence, plant: Option<Plant>) -> Resu
         world,
         model: RefCell::new(Model::of(base)),
         planted: RefCell::new(Planted::of(plant)),
+        is_alone: Cell::default(),
         wrong: RefCell::default(),
         answers: RefCell::default(),
         token: RefCell::new(base.token.clone()),
@@ -98,6 +101,7 @@ impl Run<'_> {
     /// Takes steps at once.
     async fn group(&self, steps: &[&Step]) {
         self.world.trouble(self.seed, steps);
+        self.is_alone.set(steps.len() == 1);
         join_all(steps.iter().map(|step| self.take(step))).await;
         self.world.calm();
         self.collect();
@@ -129,7 +133,7 @@ impl Run<'_> {
 
     /// Sends a request until it has an answer, which must not be a server error.
     pub(crate) async fn call(&self, call: Call, trouble: Trouble) -> Reply {
-        let (reply, failed) = self.world.call(&call, trouble).await;
+        let (reply, failed) = self.send(&call, trouble).await;
         let answer = format!("{} {} {}", reply.status, call.method, without_ids(&call.path));
         let mut answers = self.answers.borrow_mut();
         let count = answers.entry(answer).or_default();

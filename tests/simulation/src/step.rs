@@ -94,8 +94,8 @@ pub enum OfCart {
     Code(Option<Pick>),
     /// A gift card is to pay.
     Card(Pick),
-    /// A customer signs in, and it becomes theirs.
-    Merge(Pick),
+    /// A customer signs in, and it becomes theirs; if they have this in a cart of another device, a part of that one.
+    Merge { customer: Pick, own: Option<(u64, i64)> },
     /// It is ordered from so many tabs at once, in which the button is pressed twice or not.
     Order { method: Method, tabs: u64, is_doubled: bool },
     /// It is ordered at a total that the shopper has made up.
@@ -331,7 +331,10 @@ impl Action {
             7 | 8 => OfCart::Change((0..=random.below(2)).map(|_| line(random)).collect()),
             9 => OfCart::Code(random.chance(80).then(|| random.number())),
             10 => OfCart::Card(random.number()),
-            11 | 12 => OfCart::Merge(random.number()),
+            11 | 12 => {
+                let own = random.chance(50).then(|| line(random));
+                OfCart::Merge { customer: random.number(), own }
+            }
             13 => OfCart::Haggle,
             14 => OfCart::Elsewhere,
             15 => OfCart::Abandon,

@@ -9,6 +9,8 @@ use simulation::{Base, Outcome, Plant, Seeds, Sequence, simulate};
 const SEEDS: u64 = 200;
 /// The most seeds within which a planted bug is found.
 const FEW: u64 = 60;
+/// The seeds among which are the sequences that have what a planted bug of carts strikes.
+const MANY: u64 = 1_000;
 /// After which time no other sequence begins: what is left is in `.ci/full`.
 const LIMIT: Duration = Duration::from_secs(20);
 
@@ -34,6 +36,22 @@ fn finds(plant: Plant, subject: &str) {
     let failed = run_with(plant, false).failed;
     let wrong: Vec<String> = failed.into_values().flatten().collect();
     assert!(wrong.iter().any(|wrong| wrong.starts_with(subject)), "{plant:?}: {wrong:#?}");
+}
+
+/// A planted bug of carts is found by a sequence that has a step of this name, and said in these words.
+fn finds_in_carts(plant: Plant, step: &str, words: &str) {
+    let strikes = |seed: &u64| {
+        let steps = Sequence::of(*seed).to_string();
+        steps.split_once("AddToCart").is_some_and(|(_, after)| after.contains(step))
+    };
+    let found = (0..MANY).filter(strikes).any(|seed| {
+        let (seeds, plant, within) = (seed..seed.saturating_add(1), Some(plant), None);
+        let outcome =
+            run(&Seeds { seeds, plant, within, threads: 1, keeps_going: false, shrinks: false });
+        let mut wrong = outcome.failed.into_values().flatten();
+        wrong.any(|wrong| wrong.starts_with("carts: ") && wrong.contains(words))
+    });
+    assert!(found, "{plant:?}: nothing says `{words}`");
 }
 
 #[test]
@@ -96,4 +114,34 @@ fn a_doubled_debit_of_a_gift_card_is_found() {
 #[test]
 fn miscounted_spending_is_found() {
     finds(Plant::MiscountedSpending, "customers: ");
+}
+
+#[test]
+fn a_cart_that_is_ordered_twice_is_found() {
+    finds_in_carts(Plant::DoubledConversion, "Order {", "has become several orders");
+}
+
+#[test]
+fn a_cart_that_is_changed_after_its_order_is_found() {
+    finds_in_carts(Plant::ChangedConversion, "Order {", "is an order, and was changed");
+}
+
+#[test]
+fn an_order_at_another_total_than_was_shown_is_found() {
+    finds_in_carts(Plant::ChangedTotal, "Order {", "and ordered at");
+}
+
+#[test]
+fn an_order_at_a_total_that_nobody_expects_is_found() {
+    finds_in_carts(Plant::IgnoredTotal, "Haggle", "at a total that was not expected");
+}
+
+#[test]
+fn lines_that_a_merge_loses_are_found() {
+    finds_in_carts(Plant::LostLines, "Merge { customer", "and the customer's had");
+}
+
+#[test]
+fn a_cart_that_another_store_shows_is_found() {
+    finds_in_carts(Plant::SharedCart, "Elsewhere", "at another store");
 }

@@ -1,6 +1,5 @@
 //! Registration.
 
-use axum::extract::RawQuery;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use serde_json::json;
@@ -11,14 +10,13 @@ use super::session::{input, password, target};
 use super::themed::{self, Themed};
 use super::view::{self, CodePage};
 use crate::fault::Fault;
-use crate::form::Fields;
+use crate::form::{Fields, Query};
 use crate::frame::Navigation;
 use crate::values::{text, with};
 use crate::visit::Visit;
 
 /// `GET /account/register`.
-pub(super) async fn show(_: Navigation, RawQuery(query): RawQuery, visit: Visit) -> Response {
-    let sent = Fields::of_query(query.unwrap_or_default().as_bytes());
+pub(super) async fn show(_: Navigation, Query(sent): Query, visit: Visit) -> Response {
     page(&visit, &sent, None, StatusCode::OK).await
 }
 

@@ -1,6 +1,5 @@
 //! Sign-in by a password or a mailed code, and sign-out.
 
-use axum::extract::RawQuery;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -11,7 +10,7 @@ use super::session::{CUSTOMER, input, password, signed_out, target};
 use super::themed::{self, Themed};
 use super::view::{self, AskForCode, CodePage, SignIn};
 use crate::fault::Fault;
-use crate::form::Fields;
+use crate::form::{Fields, Query};
 use crate::frame::Navigation;
 use crate::paths::segment;
 use crate::values::text;
@@ -19,8 +18,7 @@ use crate::visit::{CART, Opened, SESSION, Visit};
 use crate::words::Words;
 
 /// `GET /account/login`.
-pub(super) async fn show(_: Navigation, RawQuery(query): RawQuery, visit: Visit) -> Response {
-    let sent = Fields::of_query(query.unwrap_or_default().as_bytes());
+pub(super) async fn show(_: Navigation, Query(sent): Query, visit: Visit) -> Response {
     page(&visit, &sent, None, (None, StatusCode::OK)).await
 }
 
@@ -94,8 +92,7 @@ async fn signed_in(visit: &Visit, session: &Value, target: &str) -> Response {
 
 /// `GET /account/login/code`: where a code is asked for. It is the platform's page also where the theme has a sign-in page:
 /// themes have no form for it.
-pub(super) async fn show_code(_: Navigation, RawQuery(query): RawQuery, visit: Visit) -> Response {
-    let sent = Fields::of_query(query.unwrap_or_default().as_bytes());
+pub(super) async fn show_code(_: Navigation, Query(sent): Query, visit: Visit) -> Response {
     AskForCode { visit: &visit, email: "", target: &target(&sent), error: None }
         .answer(StatusCode::OK)
 }

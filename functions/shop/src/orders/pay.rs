@@ -1,7 +1,7 @@
 //! The payment of an order: the provider's own fields in the page, so that nothing of a card reaches this system. Where
 //! providers are played, a page of theirs takes the place of their script.
 
-use axum::extract::{Path, RawQuery};
+use axum::extract::Path;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::{HeaderValue, Method, StatusCode, header};
 use maud::{Markup, html};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::shown::ShownOrder;
 use super::view;
 use crate::fault::Fault;
-use crate::form::Fields;
+use crate::form::{Fields, Query};
 use crate::frame::{Navigation, Page};
 use crate::paths::segment;
 use crate::values::{money, text, with};
@@ -26,10 +26,9 @@ const RAZORPAY: &str = "https://api.razorpay.com";
 pub(super) async fn show(
     _: Navigation,
     Path(id): Path<String>,
-    RawQuery(query): RawQuery,
+    Query(query): Query,
     visit: Visit,
 ) -> Response {
-    let query = Fields::of_query(query.unwrap_or_default().as_bytes());
     // A link of another site changes nothing.
     let wanted = query.text("provider").filter(|_| !visit.is_from_elsewhere);
     match opened(&visit, &id, wanted).await {
@@ -170,10 +169,10 @@ fn razorpay(visit: &Visit, order: &ShownOrder, payment: &Value, back: &str) -> R
 pub(super) async fn returned(
     _: Navigation,
     Path(id): Path<String>,
-    RawQuery(query): RawQuery,
+    Query(query): Query,
     visit: Visit,
 ) -> Response {
-    verified(&visit, &id, &Fields::of_query(query.unwrap_or_default().as_bytes())).await
+    verified(&visit, &id, &query).await
 }
 
 /// `POST /orders/{id}/return`: what Razorpay's script hands over.

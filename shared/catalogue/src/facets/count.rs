@@ -1,38 +1,19 @@
-//! Filters over the rows of a facet index, and the number of products of each value.
+//! The products of a facet index that match a filter, and the number of products of each value.
 //!
-//! As in Shopify's storefront filtering: values of one filter are alternatives, and all filters must hold. Price,
-//! availability and options must hold for one and the same variant. The count of a value is under all other filters,
-//! not under its own one, so that it says what choosing the value adds.
+//! As in Shopify's storefront filtering: the count of a value is under all other filters, not under its own one, so that
+//! it says what choosing the value adds.
 
 use std::collections::{BTreeMap, HashMap};
 
 use identity::store::Store;
 
-use super::{FacetRow, FacetVariant};
+use super::filter::{Filtering, Missed, Unmet, Variants};
+use super::{FacetFilter, FacetRow, FacetVariant};
 
 /// The most values of a filter (our choice): those that are selected, then those with the most products.
 const MAX_VALUES: usize = 100;
 /// The most options that are filters, those of the most products (our choice).
 const MAX_OPTIONS: usize = 20;
-
-/// Filters of a list. Texts are compared regardless of case.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FacetFilter {
-    /// Only products in stock, or only those out of stock.
-    pub in_stock: Option<bool>,
-    /// The least price, in minor units.
-    pub min_price: Option<i64>,
-    /// The highest price, in minor units.
-    pub max_price: Option<i64>,
-    /// Any of these vendors.
-    pub vendors: Vec<String>,
-    /// Any of these types.
-    pub product_types: Vec<String>,
-    /// Any of these tags.
-    pub tags: Vec<String>,
-    /// Values of options, by the option's name: any of the values of each option.
-    pub options: Vec<(String, String)>,
-}
 
 /// A value of a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,64 +63,10 @@ pub struct Counted<'a> {
     pub facets: Facets,
 }
 
-/// A filter that a product or a variant does not meet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unmet {
-    Vendor,
-    ProductType,
-    Tag,
-    Price,
-    /// That of the option at this place among those of the filter.
-    Option(usize),
-}
-
-/// The filters that are not met, as far as it matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Missed {
-    Nothing,
-    One(Unmet),
-    Several,
-}
-
-impl Missed {
-    fn of(all: impl IntoIterator<Item = Unmet>) -> Self {
-        let mut all = all.into_iter();
-        match (all.next(), all.next()) {
-            (None, _) => Self::Nothing,
-            (Some(one), None) => Self::One(one),
-            (Some(_), Some(_)) => Self::Several,
-        }
-    }
-
-    /// Whether all filters but this one are met.
-    fn is_at_most(self, own: Unmet) -> bool {
-        self == Self::Nothing || self == Self::One(own)
-    }
-}
-
-/// Variants that meet the filters by option and price: whether there is one, and whether one can be bought.
-#[derive(Debug, Clone, Copy, Default)]
-struct Variants {
-    any: bool,
-    available: bool,
-}
-
-impl Variants {
-    fn add(&mut self, is_available: bool) {
-        self.any = true;
-        self.available |= is_available;
-    }
-}
-
 /// Counts by the spelling of the values.
 type Counts<'a> = HashMap<&'a str, usize>;
 
 impl FacetFilter {
-    /// Whether there is no filter.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// The rows that match, and the filters of the list that all rows are.
     pub fn count<'a>(
         &self,
@@ -154,23 +81,9 @@ impl FacetFilter {
     }
 }
 
-/// Whether two texts are equal regardless of case; `folded` is in lower case.
-fn equals(text: &str, folded: &str) -> bool {
-    text.chars().flat_map(char::to_lowercase).eq(folded.chars())
-}
-
-fn is_among(text: &str, folded: &[String]) -> bool {
-    folded.iter().any(|other| equals(text, other))
-}
-
 struct Counting<'a, 'f> {
     store: &'f Store,
-    filter: &'f FacetFilter,
-    vendors: Vec<String>,
-    product_types: Vec<String>,
-    tags: Vec<String>,
-    /// The values of each option, by its name; all in lower case.
-    options: Vec<(String, Vec<String>)>,
+    filter: Filtering<'f>,
     matching: Vec<&'a FacetRow>,
     facets: Facets,
     by_vendor: Counts<'a>,
@@ -181,18 +94,9 @@ struct Counting<'a, 'f> {
 
 impl<'a, 'f> Counting<'a, 'f> {
     fn of(filter: &'f FacetFilter, store: &'f Store) -> Self {
-        let folded = |texts: &[String]| texts.iter().map(|text| text.to_lowercase()).collect();
-        let mut options: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (name, value) in &filter.options {
-            options.entry(name.to_lowercase()).or_default().push(value.to_lowercase());
-        }
         Self {
             store,
-            filter,
-            vendors: folded(&filter.vendors),
-            product_types: folded(&filter.product_types),
-            tags: folded(&filter.tags),
-            options: options.into_iter().collect(),
+            filter: Filtering::by(filter),
             matching: Vec::new(),
             facets: Facets::default(),
             by_vendor: Counts::new(),
@@ -202,52 +106,14 @@ impl<'a, 'f> Counting<'a, 'f> {
         }
     }
 
-    /// The filters of products that a product does not meet.
-    fn missed_by_product(&self, row: &FacetRow) -> Missed {
-        let is_wanted = |own: Option<&String>, wanted: &[String]| {
-            wanted.is_empty() || own.is_some_and(|own| is_among(own, wanted))
-        };
-        let is_tagged =
-            self.tags.is_empty() || row.tags.iter().any(|tag| is_among(tag, &self.tags));
-        let vendor = !is_wanted(row.vendor.as_ref(), &self.vendors);
-        let product_type = !is_wanted(row.product_type.as_ref(), &self.product_types);
-        let unmet =
-            [(vendor, Unmet::Vendor), (product_type, Unmet::ProductType), (!is_tagged, Unmet::Tag)];
-        Missed::of(unmet.into_iter().filter_map(|(is_unmet, filter)| is_unmet.then_some(filter)))
-    }
-
-    /// The filters of variants, but for availability, that a variant does not meet.
-    fn missed_by_variant(&self, row: &FacetRow, variant: &FacetVariant) -> Missed {
-        let (min, max) = (self.filter.min_price, self.filter.max_price);
-        let is_priced = min.is_none_or(|min| variant.price >= min)
-            && max.is_none_or(|max| variant.price <= max);
-        let price = (!is_priced).then_some(Unmet::Price);
-        let options = self.options.iter().enumerate().filter_map(|(place, (name, values))| {
-            let own = row.options.iter().position(|own| equals(own, name));
-            let own = own.and_then(|own| variant.values.get(own));
-            let is_met = own.is_some_and(|own| is_among(own, values));
-            (!is_met).then_some(Unmet::Option(place))
-        });
-        Missed::of(price.into_iter().chain(options))
-    }
-
-    /// Whether the filter by availability holds for a product of which these variants meet the other filters.
-    fn admits(&self, variants: Variants) -> bool {
-        match self.filter.in_stock {
-            None => variants.any,
-            Some(true) => variants.available,
-            Some(false) => variants.any && !variants.available,
-        }
-    }
-
     fn add(&mut self, row: &'a FacetRow) {
         self.add_prices(row);
-        let missed = self.missed_by_product(row);
+        let missed = self.filter.missed_by_product(row);
         let variants: Vec<(&'a FacetVariant, Missed, bool)> = row
             .variants
             .iter()
             .map(|variant| {
-                let missed = self.missed_by_variant(row, variant);
+                let missed = self.filter.missed_by_variant(row, variant);
                 (variant, missed, variant.is_available(self.store))
             })
             .collect();
@@ -257,7 +123,7 @@ impl<'a, 'f> Counting<'a, 'f> {
                 all.add(*is_available);
             }
         }
-        let is_admitted = self.admits(all);
+        let is_admitted = self.filter.admits(all);
         if missed == Missed::Nothing && is_admitted {
             self.matching.push(row);
         }
@@ -292,8 +158,7 @@ impl<'a, 'f> Counting<'a, 'f> {
         is_counted: bool,
     ) {
         for (place, name) in row.options.iter().enumerate() {
-            let filtered = self.options.iter().position(|(other, _)| equals(name, other));
-            let own = filtered.map(Unmet::Option);
+            let own = self.filter.option(name);
             let mut by_value: Vec<(&'a str, Variants)> = Vec::new();
             for (variant, missed, is_available) in variants {
                 let Some(value) = variant.values.get(place).map(String::as_str) else { continue };
@@ -309,7 +174,7 @@ impl<'a, 'f> Counting<'a, 'f> {
                 }
             }
             for (value, set) in by_value {
-                let is_counted = is_counted && self.admits(set);
+                let is_counted = is_counted && self.filter.admits(set);
                 count(self.by_option.entry(name.as_str()).or_default(), [value], is_counted);
             }
         }
@@ -325,15 +190,11 @@ impl<'a, 'f> Counting<'a, 'f> {
                 *sum = sum.saturating_add(count);
             }
         }
-        let selected = |name: &str| {
-            let found = self.options.iter().find(|(other, _)| other == name);
-            found.map_or(&[][..], |(_, values)| values.as_slice())
-        };
         let mut options: Vec<OptionFacet> = options
             .into_iter()
             .map(|(folded, (name, counts))| OptionFacet {
                 name: name.to_owned(),
-                values: values(counts, selected(&folded)),
+                values: values(counts, self.filter.selected(&folded)),
             })
             .collect();
         if options.len() > MAX_OPTIONS {
@@ -345,9 +206,9 @@ impl<'a, 'f> Counting<'a, 'f> {
             options.sort_by_key(|option| option.name.to_lowercase());
         }
         let facets = Facets {
-            vendors: values(self.by_vendor, &self.vendors),
-            product_types: values(self.by_type, &self.product_types),
-            tags: values(self.by_tag, &self.tags),
+            vendors: values(self.by_vendor, &self.filter.vendors),
+            product_types: values(self.by_type, &self.filter.product_types),
+            tags: values(self.by_tag, &self.filter.tags),
             options,
             ..self.facets
         };
