@@ -49,7 +49,7 @@ impl<S: Send + Sync> FromRequest<S> for Fields {
 }
 
 fn too_large() -> Fault {
-    Fault::of(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", "The form is too large.")
+    Fault::of(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", "")
 }
 
 fn unreadable() -> Fault {

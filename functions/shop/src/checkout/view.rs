@@ -55,7 +55,7 @@ impl Checkout<'_> {
             }
         };
         let aside = Some(summary::of_cart(self.cart, words));
-        Page { aside, ..Page::new(self.visit, words.checkout, content).translated() }.answer(status)
+        Page { aside, ..Page::new(self.visit, words.checkout, content) }.answer(status)
     }
 
     fn stored(&self, member: &str) -> &Value {
@@ -75,8 +75,15 @@ impl Checkout<'_> {
             let pointer = text(fault, "pointer");
             !["/shipping_rate_id", "/payment"].iter().any(|shown| pointer.starts_with(shown))
         });
-        let sentences: Vec<&str> =
-            self.notices.elsewhere().chain(blocking.map(|fault| text(fault, "detail"))).collect();
+        let mut sentences: Vec<&str> = self
+            .notices
+            .elsewhere()
+            .chain(
+                blocking
+                    .map(|fault| self.words().of_field(text(fault, "code"), text(fault, "detail"))),
+            )
+            .collect();
+        sentences.dedup();
         html! {
             @if !sentences.is_empty() || !self.notices.is_empty() {
                 div.notice role="alert" tabindex="-1" {
