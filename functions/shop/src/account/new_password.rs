@@ -207,5 +207,5 @@ fn mismatch() -> Fault {
     let problem = json!({"errors": [{"pointer": pointer, "code": "does_not_match"}]});
     let fields = vec![(pointer.to_owned(), String::new())];
     let status = StatusCode::UNPROCESSABLE_ENTITY;
-    Fault { problem, fields, ..Fault::of(status, "validation_failed", "") }
+    Fault { fields, problem, ..Fault::of(status, "validation_failed", "") }
 }
