@@ -77,8 +77,8 @@ impl Fault {
     pub(crate) fn in_words(mut self, words: &Words) -> Self {
         self.detail = self.said(words).to_owned();
         let errors = list(&self.problem, "errors");
-        for ((_, detail), error) in self.fields.iter_mut().zip(errors) {
-            *detail = words.of_field(text(error, "code"), detail).to_owned();
+        for ((pointer, detail), error) in self.fields.iter_mut().zip(errors) {
+            *detail = words.of_field((pointer, text(error, "code")), detail).to_owned();
         }
         self
     }

@@ -119,6 +119,9 @@ async fn a_german_checkout_says_in_german_what_is_wrong() {
     let page = page.shows("Bitte geben Sie eine E-Mail-Adresse an").shows("Bitte kürzen Sie");
     let page = page.shows("gültige Postleitzahl").shows("gültige Telefonnummer");
     page.shows("Bitte wählen Sie eine Region").shows("Bitte ausfüllen.");
+    let bare = [("email", "a@example.com"), ("act", "place")];
+    let page = submits(&mut browser, "/checkout", &bare).await.expect(422);
+    page.shows("Bitte geben Sie eine Adresse an.");
     let code = [("act", "apply"), ("code", "NOTHING")];
     submits(&mut browser, "/checkout", &code).await.expect(422).shows("weder ein Rabattcode");
     let abroad = [

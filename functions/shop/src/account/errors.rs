@@ -15,7 +15,7 @@ pub(super) const CUSTOMER_FIELDS: &[Field] = &[
     ("email", "email", |words| words.email),
     ("password", "password", |words| words.accounts.password),
     ("password", "new_password", |words| words.accounts.password),
-    ("password_confirmation", "password_confirmation", |words| words.accounts.once_more),
+    ("password_confirmation", "password_confirmation", |words| words.phrases.confirmation),
     ("first_name", "name", |words| words.phrases.name),
 ];
 

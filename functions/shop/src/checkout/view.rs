@@ -75,19 +75,17 @@ impl Checkout<'_> {
             let pointer = text(fault, "pointer");
             !["/shipping_rate_id", "/payment"].iter().any(|shown| pointer.starts_with(shown))
         });
-        let mut sentences: Vec<&str> = self
-            .notices
-            .elsewhere()
-            .chain(
-                blocking
-                    .map(|fault| self.words().of_field(text(fault, "code"), text(fault, "detail"))),
-            )
-            .collect();
+        let words = self.words();
+        let told = |fault| {
+            words.of_field((text(fault, "pointer"), text(fault, "code")), text(fault, "detail"))
+        };
+        let mut sentences: Vec<&str> = self.notices.elsewhere().chain(blocking.map(told)).collect();
+        // Several lines may have the same fault.
         sentences.dedup();
         html! {
             @if !sentences.is_empty() || !self.notices.is_empty() {
                 div.notice role="alert" tabindex="-1" {
-                    @if sentences.is_empty() { p { (self.words().check_fields) } }
+                    @if sentences.is_empty() { p { (words.check_fields) } }
                     @for sentence in sentences { p { (sentence) } }
                 }
             }

@@ -9,8 +9,11 @@ const SAYS_MORE: [&str; 6] =
 
 impl Words {
     /// The sentence about a field of a form, or about something of a cart; `detail` is the API's own.
-    pub(crate) fn of_field<'a>(&self, code: &str, detail: &'a str) -> &'a str {
+    pub(crate) fn of_field<'a>(&self, (pointer, code): (&str, &str), detail: &'a str) -> &'a str {
         let is_english = self.language == "en";
+        if let Some(sentence) = self.of_choice(pointer).filter(|_| code == "required") {
+            return sentence;
+        }
         let known =
             self.of_form(code).or_else(|| self.of_code(code)).or_else(|| self.of_cart(code));
         match known.filter(|_| !(is_english && SAYS_MORE.contains(&code))) {
@@ -26,6 +29,16 @@ impl Words {
             Some(sentence) => sentence,
             None if self.language == "en" => detail,
             None => self.errors.not_accepted,
+        }
+    }
+
+    /// Of what an order needs that is no field of its form.
+    fn of_choice(&self, pointer: &str) -> Option<&'static str> {
+        match pointer {
+            "/shipping_address" | "/billing_address" => Some(self.errors.address_needed),
+            "/shipping_rate_id" => Some(self.errors.rate_needed),
+            "/payment" | "/payment/provider" | "/payment/method" => Some(self.errors.method_needed),
+            _ => None,
         }
     }
 
@@ -142,9 +155,12 @@ mod tests {
             ),
             ("of_tomorrow", "Bitte prüfen Sie das.", "Needed for the carrier."),
         ] {
-            assert_eq!(of("de-CH").of_field(code, "Needed for the carrier."), german, "{code}");
-            assert_eq!(of("en").of_field(code, "Needed for the carrier."), english, "{code}");
+            let (field, detail) = (("/ship/phone", code), "Needed for the carrier.");
+            assert_eq!(of("de-CH").of_field(field, detail), german, "{code}");
+            assert_eq!(of("en").of_field(field, detail), english, "{code}");
         }
+        let rate = of("de").of_field(("/shipping_rate_id", "required"), "A rate is required.");
+        assert_eq!(rate, "Bitte wählen Sie eine Versandart.");
     }
 
     #[test]

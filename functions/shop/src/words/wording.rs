@@ -63,7 +63,7 @@ wordings! {
     ErrorWords {
     too_long characters email phone postal_code region country password_short password_long
     password_common passwords_differ wrong_password wrong_code wrong_sign_in link_over
-    account_disabled no_mail account_required closed address_limit empty_cart out_of_stock unsold
+    account_disabled no_mail account_required address_needed rate_needed method_needed closed address_limit empty_cart out_of_stock unsold
     no_number no_units too_much price_changed no_shipping rate_gone method_gone paid_already order_over discount_over
     discount_early discount_used discount_first_order discount_minimum discount_goods discount_rate
     discount_alone code_twice other_currency card_over card_empty form_empty form_too_large
@@ -74,7 +74,7 @@ wordings! {
 wordings! {
     /// What themes write behind the name of a field.
     PhraseWords {
-    name blank too_long password_short password_long password_common not_of_country differs not_valid
+    name confirmation blank too_long password_short password_long password_common not_of_country differs not_valid
     }
 }
 

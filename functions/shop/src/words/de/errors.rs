@@ -21,6 +21,9 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     account_disabled: "Dieses Konto ist gesperrt. Bitte wenden Sie sich an den Shop.",
     no_mail: "Der Shop kann gerade keine E-Mails senden. Bitte versuchen Sie es später noch einmal.",
     account_required: "Bitte melden Sie sich an, um zu bestellen.",
+    address_needed: "Bitte geben Sie eine Adresse an.",
+    rate_needed: "Bitte wählen Sie eine Versandart.",
+    method_needed: "Bitte wählen Sie eine Zahlungsart.",
     closed: "Der Shop nimmt zurzeit keine Bestellungen an.",
     address_limit: "Sie haben zu viele Adressen gespeichert. Bitte löschen Sie zuerst eine.",
     empty_cart: "Ihr Warenkorb ist leer.",
@@ -54,6 +57,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
 
 pub(super) const PHRASES: PhraseWords = PhraseWords {
     name: "Name",
+    confirmation: "Passwortbestätigung",
     blank: "muss ausgefüllt werden",
     too_long: "ist zu lang",
     password_short: "ist zu kurz (mindestens 8 Zeichen)",

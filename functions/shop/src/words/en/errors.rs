@@ -21,6 +21,9 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     account_disabled: "This account is disabled. Please contact the shop.",
     no_mail: "The shop cannot send e-mails right now. Please try again later.",
     account_required: "Please sign in to order.",
+    address_needed: "Please enter an address.",
+    rate_needed: "Please choose a shipping rate.",
+    method_needed: "Please choose a payment method.",
     closed: "The shop takes no orders right now.",
     address_limit: "There are too many addresses. Please delete one first.",
     empty_cart: "The cart is empty.",
@@ -54,6 +57,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
 
 pub(super) const PHRASES: PhraseWords = PhraseWords {
     name: "Name",
+    confirmation: "Password confirmation",
     blank: "can't be blank",
     too_long: "is too long",
     password_short: "is too short (minimum is 8 characters)",

@@ -21,6 +21,9 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     account_disabled: "Esta cuenta está desactivada. Póngase en contacto con la tienda.",
     no_mail: "La tienda no puede enviar correos en este momento. Vuelva a intentarlo más tarde.",
     account_required: "Inicie sesión para hacer el pedido.",
+    address_needed: "Introduzca una dirección.",
+    rate_needed: "Elija un método de envío.",
+    method_needed: "Elija una forma de pago.",
     closed: "La tienda no acepta pedidos en este momento.",
     address_limit: "Hay demasiadas direcciones guardadas. Elimine antes una.",
     empty_cart: "El carrito está vacío.",
@@ -54,6 +57,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
 
 pub(super) const PHRASES: PhraseWords = PhraseWords {
     name: "Nombre",
+    confirmation: "Confirmación de la contraseña",
     blank: "no puede estar en blanco",
     too_long: "es demasiado largo",
     password_short: "es demasiado corta (8 caracteres como mínimo)",

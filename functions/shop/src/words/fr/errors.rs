@@ -21,6 +21,9 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     account_disabled: "Ce compte est désactivé. Veuillez contacter la boutique.",
     no_mail: "La boutique ne peut pas envoyer d’e-mails pour le moment. Veuillez réessayer plus tard.",
     account_required: "Veuillez vous connecter pour commander.",
+    address_needed: "Veuillez saisir une adresse.",
+    rate_needed: "Veuillez choisir un mode d’expédition.",
+    method_needed: "Veuillez choisir un moyen de paiement.",
     closed: "La boutique n’accepte pas de commandes pour le moment.",
     address_limit: "Vous avez trop d’adresses enregistrées. Veuillez d’abord en supprimer une.",
     empty_cart: "Votre panier est vide.",
@@ -54,6 +57,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
 
 pub(super) const PHRASES: PhraseWords = PhraseWords {
     name: "Nom",
+    confirmation: "Confirmation du mot de passe",
     blank: "ne peut pas être vide",
     too_long: "est trop long",
     password_short: "est trop court (8 caractères au minimum)",

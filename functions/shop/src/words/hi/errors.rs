@@ -21,6 +21,9 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     account_disabled: "यह खाता बंद है। कृपया दुकान से संपर्क करें।",
     no_mail: "दुकान अभी ईमेल नहीं भेज सकती। कृपया बाद में फिर से कोशिश करें।",
     account_required: "ऑर्डर करने के लिए कृपया साइन इन करें।",
+    address_needed: "कृपया पता लिखें।",
+    rate_needed: "कृपया शिपिंग का विकल्प चुनें।",
+    method_needed: "कृपया भुगतान का तरीका चुनें।",
     closed: "दुकान अभी ऑर्डर नहीं ले रही है।",
     address_limit: "बहुत अधिक पते सहेजे गए हैं। कृपया पहले एक पता हटाएँ।",
     empty_cart: "आपका कार्ट खाली है।",
@@ -54,6 +57,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
 
 pub(super) const PHRASES: PhraseWords = PhraseWords {
     name: "नाम",
+    confirmation: "पासवर्ड की पुष्टि",
     blank: "खाली नहीं हो सकता",
     too_long: "बहुत लंबा है",
     password_short: "बहुत छोटा है (कम से कम 8 अक्षर)",

@@ -21,6 +21,9 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     account_disabled: "このアカウントは無効になっています。ショップにお問い合わせください。",
     no_mail: "現在メールを送信できません。しばらくしてからもう一度お試しください。",
     account_required: "ご注文にはログインが必要です。",
+    address_needed: "住所を入力してください。",
+    rate_needed: "配送方法を選択してください。",
+    method_needed: "支払い方法を選択してください。",
     closed: "現在ご注文を受け付けていません。",
     address_limit: "保存できる住所の上限に達しました。先に住所を削除してください。",
     empty_cart: "カートに商品がありません。",
@@ -54,6 +57,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
 
 pub(super) const PHRASES: PhraseWords = PhraseWords {
     name: "お名前",
+    confirmation: "パスワード（確認）",
     blank: "を入力してください",
     too_long: "が長すぎます",
     password_short: "が短すぎます（8文字以上）",
