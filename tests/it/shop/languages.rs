@@ -118,8 +118,8 @@ async fn a_german_checkout_says_in_german_what_is_wrong() {
     let page = submits(&mut browser, "/checkout", &wrong).await.expect(422);
     let page = page.shows("Bitte geben Sie eine E-Mail-Adresse an").shows("Bitte kürzen Sie");
     let page = page.shows("gültige Postleitzahl").shows("gültige Telefonnummer");
-    page.shows("Bitte wählen Sie eine Region").shows("Bitte ausfüllen.");
-    let bare = [("email", "a@example.com"), ("act", "place")];
+    let page = page.shows("Bitte wählen Sie eine Region").shows("Bitte ausfüllen.");
+    let bare = [("email", "a@example.com"), ("key", &*page.input("key")), ("act", "place")];
     let page = submits(&mut browser, "/checkout", &bare).await.expect(422);
     page.shows("Bitte geben Sie eine Adresse an.");
     let code = [("act", "apply"), ("code", "NOTHING")];
