@@ -7,6 +7,7 @@ mod checkout;
 mod costs;
 mod hostile;
 mod hosts;
+mod languages;
 mod pages;
 mod password;
 mod pickups;

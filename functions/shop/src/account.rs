@@ -73,8 +73,7 @@ async fn account(visit: &Visit) -> Result<Response, Response> {
     );
     let (me, orders) = (me?, orders?);
     let own = Own { me, orders: items(&orders), addresses: items(&addresses?) };
-    let below =
-        themed::link("/account/privacy", "Your data: request a copy, or delete the account");
+    let below = themed::link("/account/privacy", visit.words().accounts.data_below);
     let page = Themed::new(visit, theme, Page::Account).own(own.clone()).below(&below);
     match page.answer(StatusCode::OK).await {
         Some(response) => Ok(response),

@@ -84,7 +84,7 @@ impl Address<'_> {
                 label for=(id) { (words.country) }
                 select id=(id) name={ (self.name) "[country]" } autocomplete=(self.autocomplete("country"))
                     data-submits="delivery" {
-                    @for (code, name) in named() { option value=(code) selected[code == chosen] { (name) } }
+                    @for (code, name) in named(words) { option value=(code) selected[code == chosen] { (name) } }
                 }
                 (self.error("country", &id))
             }
@@ -180,18 +180,18 @@ impl Visit {
         let found = storefront::pickup_place(&self.shops.app, self.store(), id).await;
         let Ok(Some(place)) = found else { return Vec::new() };
         let name = text(&place, "name").to_owned();
-        let address = place.get("address").map(lines_of).unwrap_or_default();
+        let address = place.get("address").map(|at| lines_of(at, self.words())).unwrap_or_default();
         std::iter::once(name).chain(address).collect()
     }
 }
 
 /// An address as its lines.
-pub(crate) fn lines_of(address: &Value) -> Vec<String> {
+pub(crate) fn lines_of(address: &Value, words: &Words) -> Vec<String> {
     let joined = |members: &[&str]| {
         let texts = members.iter().map(|member| text(address, member)).filter(|it| !it.is_empty());
         texts.collect::<Vec<_>>().join(" ")
     };
-    let country = name_of(text(address, "country")).to_owned();
+    let country = name_of(text(address, "country"), words).to_owned();
     let lines = [
         joined(&["first_name", "last_name"]),
         joined(&["company"]),

@@ -25,6 +25,7 @@ use crate::paths::segment;
 use crate::shops::Shops;
 use crate::values::with;
 use crate::visit::{CART, Visit};
+use crate::words::Words;
 use asked::Asked;
 use reply::Reply;
 
@@ -84,17 +85,17 @@ async fn product(
 ///
 /// # Errors
 /// A line without a variant, or with a quantity that is none: nothing is added then.
-fn lines(fields: &Fields) -> Result<Vec<Value>, Fault> {
+fn lines(fields: &Fields, words: &Words) -> Result<Vec<Value>, Fault> {
     let items = fields.items("items");
     let items = if items.is_empty() { vec![fields.clone()] } else { items };
-    items.iter().map(line).collect()
+    items.iter().map(|item| line(item, words)).collect()
 }
 
-fn line(fields: &Fields) -> Result<Value, Fault> {
+fn line(fields: &Fields, words: &Words) -> Result<Value, Fault> {
     let id = fields.text("id").ok_or_else(reply::no_variant)?;
-    let quantity = fields.text("quantity").map_or(Ok(1), reply::quantity)?;
+    let quantity = fields.text("quantity").map_or(Ok(1), |text| reply::quantity(text, words))?;
     if quantity == 0 {
-        return Err(reply::no_units());
+        return Err(reply::no_units(words));
     }
     let filled = fields.within("properties").filter(|(_, value)| !value.trim().is_empty());
     let properties: serde_json::Map<String, Value> =
@@ -106,7 +107,7 @@ fn line(fields: &Fields) -> Result<Value, Fault> {
 
 /// Adds what a request names.
 async fn added(visit: &Visit, fields: &Fields) -> Result<(Cart, Vec<Value>), Fault> {
-    let lines = lines(fields)?;
+    let lines = lines(fields, visit.words())?;
     let ids: Vec<Value> = lines.iter().filter_map(|line| line.get("variant_id").cloned()).collect();
     let cart = visit.add_lines(lines.clone()).await?;
     let before = stock::lines_without(&cart, &lines);
@@ -131,7 +132,7 @@ fn not_added(visit: &Visit, fault: &Fault, back: &str) -> Response {
         @for sentence in fault.sentences() { p { (sentence) } }
         p { a.button.primary href=(back) { (words.back) } " " a.button.secondary href="/cart" { (words.cart) } }
     };
-    Page::new(visit, words.not_added, content).translated().answer(fault.status)
+    Page::new(visit, words.not_added, content).answer(fault.status)
 }
 
 async fn add(asked: Asked, headers: HeaderMap, visit: Visit, fields: Fields) -> Response {

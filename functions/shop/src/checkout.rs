@@ -14,11 +14,11 @@ use axum::Router;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use crypto::seal;
-use http::{Method, StatusCode, header};
+use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::cart::Cart;
-use crate::document::{SCRIPT, STYLE};
+use crate::document::{SCRIPT, STYLE, public_file};
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::frame::Navigation;
@@ -302,22 +302,16 @@ fn placed(visit: &Visit, placed: &Value) -> Response {
 /// The style sheet with the store's colors. The page that says that there is no shop is read, too.
 async fn style(visit: Result<Visit, Response>) -> Response {
     let colors = visit.map(|visit| crate::look::colors_of(visit.store())).unwrap_or_default();
-    file("text/css; charset=utf-8", format!("{}{colors}", include_str!("checkout/style.css")))
+    public_file(
+        "text/css; charset=utf-8",
+        format!("{}{colors}", include_str!("checkout/style.css")),
+    )
 }
 
 async fn script() -> Response {
-    file("text/javascript; charset=utf-8", include_str!("checkout/script.js"))
+    public_file("text/javascript; charset=utf-8", include_str!("checkout/script.js"))
 }
 
 async fn pay_script() -> Response {
-    file("text/javascript; charset=utf-8", include_str!("checkout/pay.js"))
-}
-
-fn file(kind: &'static str, text: impl IntoResponse) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, kind),
-        (header::CACHE_CONTROL, "public, max-age=300"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    ];
-    (headers, text).into_response()
+    public_file("text/javascript; charset=utf-8", include_str!("checkout/pay.js"))
 }

@@ -2,19 +2,27 @@
 
 use axum::response::{IntoResponse, Redirect, Response};
 use http::{Method, StatusCode};
+use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::visit::Visit;
+use crate::words::Words;
 
 /// The form of a theme that has no template for it.
-pub(crate) const PLAIN: &str = "<form method=\"post\" action=\"/contact\">\
-    <input type=\"hidden\" name=\"form_type\" value=\"contact\">\
-    <p><label>Name<br><input name=\"contact[name]\" autocomplete=\"name\"></label></p>\
-    <p><label>Email<br><input type=\"email\" name=\"contact[email]\" autocomplete=\"email\" required></label></p>\
-    <p><label>Message<br><textarea name=\"contact[body]\" rows=\"6\" required></textarea></label></p>\
-    <p><button type=\"submit\">Send</button></p></form>";
+pub(crate) fn plain_form(words: &Words) -> Markup {
+    let pages = &words.pages;
+    html! {
+        form method="post" action="/contact" {
+            input type="hidden" name="form_type" value="contact";
+            p { label { (pages.your_name) br; input name="contact[name]" autocomplete="name"; } }
+            p { label { (words.email) br; input type="email" name="contact[email]" autocomplete="email" required; } }
+            p { label { (pages.message) br; textarea name="contact[body]" rows="6" required {} } }
+            p { button type="submit" { (pages.send) } }
+        }
+    }
+}
 
 /// `GET /contact`: the page with the form.
 pub(crate) async fn page() -> Redirect {
@@ -49,8 +57,7 @@ pub(crate) async fn submit(visit: Visit, sent: Fields) -> Result<Response, Fault
         .map(|(member, value)| (plain(member), Value::from(value.trim())))
         .collect();
     if fields.is_empty() {
-        let detail = "Please fill in the form.";
-        return Err(Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "empty_form", detail));
+        return Err(Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "empty_form", ""));
     }
     let call = visit.call(Method::POST, &format!("/forms/{name}"));
     visit.send(call.body(json!({ "fields": fields }))).await?;

@@ -1,15 +1,14 @@
-//! The countries of addresses, by the names that themes' forms have for them.
+//! The countries of addresses, by the names of a shop's language. Themes' forms have the English ones.
 
 use std::sync::{Arc, LazyLock};
 
 use identity::address::regions;
 use shop_theme::Country;
 
-/// The countries that the API accepts, a line each: the code and the English name of the Unicode CLDR (48), in the
-/// order of its collation.
-const NAMES: &str = include_str!("country_names.txt");
+use crate::words::Words;
 
-static ALL: LazyLock<Arc<[Country]>> = LazyLock::new(|| named().map(country).collect());
+static ALL: LazyLock<Arc<[Country]>> =
+    LazyLock::new(|| named(Words::english()).map(country).collect());
 
 fn country((code, name): (&str, &str)) -> Country {
     let regions = regions(code).map(|(code, name)| (code.to_owned(), name.to_owned()));
@@ -17,16 +16,16 @@ fn country((code, name): (&str, &str)) -> Country {
 }
 
 /// The codes of all countries with their names, by name.
-pub(crate) fn named() -> impl Iterator<Item = (&'static str, &'static str)> {
-    NAMES.lines().filter_map(|line| line.split_once(' '))
+pub(crate) fn named(words: &Words) -> impl Iterator<Item = (&'static str, &'static str)> {
+    words.countries.lines().filter_map(|line| line.split_once(' '))
 }
 
 /// The name of a country; the code itself if it is none's.
-pub(crate) fn name_of(code: &str) -> &str {
-    named().find(|(known, _)| *known == code).map_or(code, |(_, name)| name)
+pub(crate) fn name_of<'a>(code: &'a str, words: &Words) -> &'a str {
+    named(words).find(|(known, _)| *known == code).map_or(code, |(_, name)| name)
 }
 
-/// All countries, by name.
+/// All countries, by their English names.
 pub(crate) fn all() -> Arc<[Country]> {
     Arc::clone(&ALL)
 }
@@ -54,6 +53,8 @@ pub(crate) fn regions_json() -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use primitives::fields::FromText as _;
 
     use super::*;
@@ -64,25 +65,42 @@ mod tests {
         assert_eq!(code_of("DE"), "DE");
         assert_eq!(code_of("Atlantis"), "Atlantis");
         assert!(regions_json().contains("\"Karnataka\"") && !regions_json().contains('<'));
-        let names: std::collections::BTreeSet<&str> =
-            ALL.iter().map(|country| country.name.as_str()).collect();
+        let names: BTreeSet<&str> = ALL.iter().map(|country| country.name.as_str()).collect();
         assert_eq!(names.len(), ALL.len(), "no two have one name");
     }
 
     #[test]
     fn every_country_of_the_api_is_listed_by_its_name() {
-        let first: Vec<&str> = named().take(3).map(|(_, name)| name).collect();
+        let english = Words::english();
+        let first: Vec<&str> = named(english).take(3).map(|(_, name)| name).collect();
         assert_eq!(first, ["Afghanistan", "Åland Islands", "Albania"]);
         for (code, name) in
             [("US", "United States"), ("CI", "Côte d’Ivoire"), ("TR", "Türkiye"), ("XK", "Kosovo")]
         {
-            assert_eq!(name_of(code), name);
+            assert_eq!(name_of(code, english), name);
         }
         let is_accepted = |code: &str| core_types::fields::Country::from_text(code).is_ok();
-        assert!(named().all(|(code, _)| is_accepted(code)));
+        assert!(named(english).all(|(code, _)| is_accepted(code)));
         let letters = || 'A'..='Z';
         let codes = letters().flat_map(|one| letters().map(move |other| format!("{one}{other}")));
-        assert_eq!(codes.filter(|code| is_accepted(code)).count(), named().count());
-        assert_eq!(name_of("AC"), "AC");
+        assert_eq!(codes.filter(|code| is_accepted(code)).count(), named(english).count());
+        assert_eq!(name_of("AC", english), "AC");
+    }
+
+    #[test]
+    fn every_language_names_every_country() {
+        let codes = |words: &Words| named(words).map(|(code, _)| code).collect::<BTreeSet<_>>();
+        let all = codes(Words::english());
+        for (locale, germany) in [
+            ("de", "Deutschland"),
+            ("fr", "Allemagne"),
+            ("es", "Alemania"),
+            ("ja", "ドイツ"),
+            ("hi", "जर्मनी"),
+        ] {
+            let words = Words::of(&core_types::fields::Locale::from_text(locale).unwrap());
+            assert_eq!(codes(words), all, "{locale}");
+            assert_eq!(name_of("DE", words), germany);
+        }
     }
 }

@@ -5,6 +5,8 @@ use http::{HeaderValue, StatusCode, header};
 use maud::{DOCTYPE, Markup, html};
 use serde_json::Value;
 
+use crate::words::Words;
+
 /// The path of the style sheet.
 pub(crate) const STYLE: &str = "/checkout/style.css";
 /// The path of the script, without which every page works, too.
@@ -18,13 +20,15 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
 pub(crate) struct Plain<'a> {
     pub(crate) title: &'a str,
     pub(crate) content: Markup,
+    /// The language of the content.
+    pub(crate) words: &'a Words,
 }
 
 impl Plain<'_> {
     pub(crate) fn render(self) -> Markup {
         html! {
             (DOCTYPE)
-            html lang="en" {
+            html lang=(self.words.language) {
                 (head(self.title, STYLE))
                 body { main.narrow { (self.content) } }
             }
@@ -62,6 +66,16 @@ pub(crate) fn with_headers(mut response: Response) -> Response {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     response
+}
+
+/// A file that is everybody's, and is kept for minutes.
+pub(crate) fn public_file(kind: &'static str, text: impl IntoResponse) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (header::CACHE_CONTROL, "public, max-age=300"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (headers, text).into_response()
 }
 
 /// JSON that nobody keeps.

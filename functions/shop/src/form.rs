@@ -63,7 +63,7 @@ impl<S: Sync> FromRequestParts<S> for Query {
 }
 
 fn too_large() -> Fault {
-    Fault::of(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", "The form is too large.")
+    Fault::of(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", "")
 }
 
 fn unreadable() -> Fault {

@@ -19,20 +19,13 @@ pub(crate) struct Page<'a> {
     /// What is beside the content on a wide screen.
     pub(crate) aside: Option<Markup>,
     pub(crate) content: Markup,
-    /// Whether the content is in the store's language, as the frame is; otherwise it is in English.
-    pub(crate) is_translated: bool,
     /// The content security policy, where it is another than that of most pages.
     pub(crate) policy: Option<String>,
 }
 
 impl<'a> Page<'a> {
     pub(crate) fn new(visit: &'a Visit, title: &'a str, content: Markup) -> Self {
-        Self { visit, title, aside: None, content, is_translated: false, policy: None }
-    }
-
-    /// The page, whose content is in the store's language.
-    pub(crate) fn translated(self) -> Self {
-        Self { is_translated: true, ..self }
+        Self { visit, title, aside: None, content, policy: None }
     }
 
     /// The page as a response.
@@ -51,7 +44,6 @@ impl<'a> Page<'a> {
         let words = self.visit.words();
         let title = format!("{} – {}", self.title, store.name.as_str());
         let style = crate::look::style_of(store);
-        let other = Some("en").filter(|en| !self.is_translated && *en != words.language);
         let logo = store.branding.logo.as_ref().map(|id| format!("/media/{}", id.as_str()));
         let page = html! {
             (DOCTYPE)
@@ -67,7 +59,7 @@ impl<'a> Page<'a> {
                         nav aria-label=(words.shop) { a href="/cart" { (words.cart) } a href="/account" { (words.account) } }
                     } }
                     div.columns.with-aside[self.aside.is_some()] {
-                        main id="content" lang=[other] { (self.content) }
+                        main id="content" { (self.content) }
                         @if let Some(aside) = &self.aside { aside aria-label=(words.summary) { (aside) } }
                     }
                     footer.bottom { div.inside {

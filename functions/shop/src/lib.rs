@@ -79,6 +79,7 @@ pub fn router_over(app: App, api: Router) -> Router {
         .route("/localization", post(pages::localize))
         .fallback(get(pages::show))
         .layer(from_fn(visit::end_session))
+        .layer(from_fn(fault::with_page))
         .layer(timed)
         .with_state(shops)
 }

@@ -1,7 +1,6 @@
 //! What is wrong with a form.
 
 use http::StatusCode;
-use serde_json::Value;
 
 use crate::fault::Fault;
 use crate::words::Words;
@@ -10,15 +9,6 @@ use crate::words::Words;
 fn is_of_form(pointer: &str) -> bool {
     let shown = ["/email", "/shipping_address/", "/billing_address/", "code"];
     shown.iter().any(|shown| pointer.starts_with(shown))
-}
-
-/// The sentence about a field. The API's are in English; in other languages a sentence at a field says less.
-fn sentence<'a>((pointer, code, detail): (&str, &str, &'a str), words: &Words) -> &'a str {
-    match code {
-        _ if words.language == "en" || !is_of_form(pointer) => detail,
-        "required" => words.required,
-        _ => words.invalid,
-    }
 }
 
 /// What is wrong with a form: sentences at its fields, and about the whole.
@@ -41,17 +31,10 @@ impl Notices {
         if !is_theirs {
             return Err(fault.clone());
         }
-        if fault.is("price_changed") {
-            self.whole.push(words.price_changed.to_owned());
-        } else if fault.fields.is_empty() {
+        if fault.fields.is_empty() {
             self.whole.push(fault.said(words).to_owned());
         }
-        let errors = fault.fields.iter().enumerate();
-        self.at.extend(errors.map(|(place, (pointer, detail))| {
-            let code = fault.problem.pointer(&format!("/errors/{place}/code"));
-            let code = code.and_then(Value::as_str).unwrap_or_default();
-            (pointer.clone(), sentence((pointer, code, detail), words).to_owned())
-        }));
+        self.at.extend(fault.fields.iter().cloned());
         Ok(())
     }
 

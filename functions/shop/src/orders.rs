@@ -62,7 +62,7 @@ fn unknown(visit: &Visit) -> Response {
         p { (words.open_link) }
         p { a.button.secondary href={ "/account/login?return_to=" (visit.location) } { (words.sign_in) } }
     };
-    crate::frame::Page::new(visit, words.order, content).translated().answer(StatusCode::NOT_FOUND)
+    crate::frame::Page::new(visit, words.order, content).answer(StatusCode::NOT_FOUND)
 }
 
 async fn cancel(_: Navigation, Path(id): Path<String>, visit: Visit) -> Response {

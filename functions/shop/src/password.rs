@@ -38,11 +38,11 @@ pub(crate) async fn enter(AnyVisit(visit): AnyVisit, sent: Fields) -> Response {
     match try_password(&visit, sent.get("password").unwrap_or_default()).await {
         Ok(Some(pass)) => visit.with_cookie(Redirect::to("/").into_response(), ACCESS, &pass),
         Ok(None) => {
-            let error = "This password is not right.";
+            let error = visit.words().errors.wrong_password;
             page(&visit, Some(error), StatusCode::UNPROCESSABLE_ENTITY).await
         }
         Err(fault) if fault.status == StatusCode::TOO_MANY_REQUESTS => {
-            let error = "Too many attempts. Please wait a moment.";
+            let error = visit.words().too_often;
             let mut response = page(&visit, Some(error), StatusCode::TOO_MANY_REQUESTS).await;
             if let Some(after) = fault.retry_after {
                 response.headers_mut().insert(header::RETRY_AFTER, after);
@@ -104,19 +104,19 @@ async fn of_theme(
 
 /// The page of a shop whose theme has none. It leads nowhere, for everything else leads here.
 fn plain(visit: &Visit, message: &str, error: Option<&str>, status: StatusCode) -> Response {
-    let name = visit.store().name.as_str();
+    let (name, words) = (visit.store().name.as_str(), visit.words());
     let content = html! {
         h1 { (name) }
-        @if message.is_empty() { p { "This shop is not open yet." } } @else { p.block { (message) } }
+        @if message.is_empty() { p { (words.pages.not_open) } } @else { p.block { (message) } }
         @if let Some(error) = error { div.notice role="alert" tabindex="-1" { p { (error) } } }
         form method="post" action=(access::PASSWORD_PAGE) {
             div.field {
-                label for="password" { "Password" }
+                label for="password" { (words.accounts.password) }
                 input id="password" name="password" type="password" autocomplete="current-password" required;
             }
-            button.primary { "Enter" }
+            button.primary { (words.pages.enter) }
         }
     };
-    let page = Plain { title: name, content }.render();
+    let page = Plain { title: name, content, words }.render();
     with_headers((status, Html(page.into_string())).into_response())
 }

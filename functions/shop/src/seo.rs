@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use axum::response::{IntoResponse, Response};
-use http::header;
+use axum::response::Response;
 use serde_json::Value;
 
+use crate::document::public_file;
 use crate::fault::Fault;
-use crate::values::text;
+use crate::values::{list, text};
 use crate::visit::AnyVisit;
 
 /// Products of one page of the list, and the most pages. A sitemap may have 50,000 URLs (sitemaps.org).
@@ -17,14 +17,14 @@ const PAGES: usize = 10;
 /// `GET /robots.txt`: pages of one shopper are not for search engines, and nothing of a shop that asks for a password.
 pub(crate) async fn robots(AnyVisit(visit): AnyVisit) -> Response {
     if visit.store().password_protected {
-        return answer("text/plain; charset=utf-8", "User-agent: *\nDisallow: /\n".to_owned());
+        return public_file("text/plain; charset=utf-8", "User-agent: *\nDisallow: /\n".to_owned());
     }
     let mut text = String::from("User-agent: *\n");
     for path in ["/cart", "/checkout", "/orders/", "/account", "/search", "/recommendations/"] {
         let _ = writeln!(text, "Disallow: {path}");
     }
     let _ = writeln!(text, "Sitemap: {}/sitemap.xml", visit.origin);
-    answer("text/plain; charset=utf-8", text)
+    public_file("text/plain; charset=utf-8", text)
 }
 
 /// `GET /sitemap.xml`: the start page, collections, products and policies; empty while the shop asks for a password.
@@ -35,7 +35,7 @@ pub(crate) async fn sitemap(AnyVisit(visit): AnyVisit) -> Result<Response, Fault
     );
     if visit.store().password_protected {
         map.push_str("</urlset>\n");
-        return Ok(answer("application/xml; charset=utf-8", map));
+        return Ok(public_file("application/xml; charset=utf-8", map));
     }
     let (store, collections) = tokio::join!(visit.get(""), visit.get("/collections?limit=100"));
     let mut add = |path: &str, changed: &str| {
@@ -46,17 +46,17 @@ pub(crate) async fn sitemap(AnyVisit(visit): AnyVisit) -> Result<Response, Fault
         let _ = writeln!(map, "<url><loc>{}{}</loc>{changed}</url>", visit.origin, escaped(path));
     };
     add("/", "");
-    for collection in data(&collections?) {
+    for collection in list(&collections?, "data") {
         let path = format!("/collections/{}", text(collection, "handle"));
         add(&path, text(collection, "updated_at"));
     }
-    for policy in store?.get("policies").and_then(Value::as_array).into_iter().flatten() {
+    for policy in list(&store?, "policies") {
         add(&format!("/policies/{}", text(policy, "handle")), text(policy, "updated_at"));
     }
     let mut cursor = String::new();
     for _ in 0..PAGES {
         let page = visit.get(&format!("/products?limit={PAGE}&sort=created_at{cursor}")).await?;
-        for product in data(&page) {
+        for product in list(&page, "data") {
             let path = format!("/products/{}", text(product, "handle"));
             add(&path, text(product, "updated_at"));
         }
@@ -66,21 +66,12 @@ pub(crate) async fn sitemap(AnyVisit(visit): AnyVisit) -> Result<Response, Fault
         }
     }
     map.push_str("</urlset>\n");
-    Ok(answer("application/xml; charset=utf-8", map))
-}
-
-fn data(page: &Value) -> impl Iterator<Item = &Value> {
-    page.get("data").and_then(Value::as_array).into_iter().flatten()
+    Ok(public_file("application/xml; charset=utf-8", map))
 }
 
 /// A path as a sitemap writes it: each segment percent-encoded, which leaves nothing that XML would escape.
 fn escaped(path: &str) -> String {
     path.split('/').map(crate::paths::segment).collect::<Vec<_>>().join("/")
-}
-
-fn answer(kind: &'static str, text: String) -> Response {
-    let headers = [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "public, max-age=300")];
-    (headers, text).into_response()
 }
 
 #[cfg(test)]

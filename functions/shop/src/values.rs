@@ -7,9 +7,14 @@ pub(crate) fn text<'a>(of: &'a Value, member: &str) -> &'a str {
     of.get(member).and_then(Value::as_str).unwrap_or_default()
 }
 
+/// A list member; empty if there is none.
+pub(crate) fn list<'a>(of: &'a Value, member: &str) -> &'a [Value] {
+    of.get(member).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
 /// The items of a page of a list.
 pub(crate) fn items(page: &Value) -> Vec<Value> {
-    page.get("data").and_then(Value::as_array).cloned().unwrap_or_default()
+    list(page, "data").to_vec()
 }
 
 /// An object with one more member.
@@ -30,14 +35,8 @@ pub(crate) fn is_some(of: &Value) -> bool {
     of.get("amount").and_then(Value::as_i64).is_some_and(|amount| amount != 0)
 }
 
-/// The day of a time.
-pub(crate) fn date(time: &str) -> &str {
-    time.get(..10).unwrap_or(time)
-}
-
-/// A status word as the beginning of a sentence: `Out for delivery`.
-pub(crate) fn words(status: &str) -> String {
-    let plain = status.replace('_', " ");
-    let mut letters = plain.chars();
+/// A text as the beginning of a sentence.
+pub(crate) fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

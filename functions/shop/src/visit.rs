@@ -236,14 +236,15 @@ impl Visit {
     /// # Errors
     /// The problem of the answer.
     pub(crate) async fn send(&self, call: Call) -> Result<Answer, Fault> {
-        let Some(of_guest) = call.of_guest() else { return self.shops.api.send(call).await };
-        match self.shops.api.send(call).await {
-            Err(fault) if fault.is("unauthenticated") => {
+        let of_guest = call.of_guest();
+        let answer = match (self.shops.api.send(call).await, of_guest) {
+            (Err(fault), Some(of_guest)) if fault.is("unauthenticated") => {
                 self.session.end();
                 self.shops.api.send(of_guest).await
             }
-            answer => answer,
-        }
+            (answer, _) => answer,
+        };
+        answer.map_err(|fault| fault.in_words(self.words()))
     }
 
     /// The JSON of an answer, with the API's URLs of images replaced by those of this shop, which need no

@@ -7,6 +7,7 @@ mod es;
 mod fr;
 mod hi;
 mod ja;
+mod rejection;
 mod wording;
 
 use core_types::fields::Locale;
@@ -14,7 +15,7 @@ use serde_json::Value;
 
 use crate::values::text;
 
-pub(crate) use wording::Words;
+pub(crate) use wording::{AccountWords, PhraseWords, Words};
 
 const LANGUAGES: [&Words; 6] = [&en::EN, &de::DE, &fr::FR, &es::ES, &ja::JA, &hi::HI];
 
@@ -59,6 +60,33 @@ impl Words {
     /// A time of `2026-11-27T14:05…`.
     pub(crate) fn time(&self, time: &str) -> String {
         format!("{} {} UTC", self.date(time), time.get(11..16).unwrap_or_default())
+    }
+}
+
+impl Words {
+    /// What shoppers call the payment status of an order.
+    pub(crate) fn financial_status<'a>(&self, status: &'a str) -> &'a str {
+        match status {
+            "pending" | "failed" => self.accounts.unpaid,
+            "processing" => self.accounts.in_payment,
+            "paid" | "authorized" => self.paid,
+            "partially_paid" => self.partly_paid,
+            "partially_refunded" => self.partly_refunded,
+            "refunded" => self.refunded,
+            "voided" | "expired" => self.cancelled,
+            other => other,
+        }
+    }
+
+    /// What shoppers call the fulfilment status of an order.
+    pub(crate) fn fulfillment_status<'a>(&self, status: &'a str) -> &'a str {
+        match status {
+            "unfulfilled" => self.accounts.unshipped,
+            "partially_fulfilled" => self.accounts.partly_shipped,
+            "fulfilled" => self.shipped,
+            "not_required" => self.cancelled,
+            other => other,
+        }
     }
 }
 

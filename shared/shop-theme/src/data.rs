@@ -43,6 +43,8 @@ pub struct Data {
     pub form: Option<Posted>,
     /// The countries of addresses, that of the store first; without any, forms offer the store's own alone.
     pub countries: Arc<[Country]>,
+    /// What the host calls parts of lists, in the language of the page.
+    pub labels: Labels,
     /// What the host adds to the head of each page: HTML.
     pub header: String,
     /// What the host puts before the content of the page, and behind it: HTML.
@@ -51,6 +53,42 @@ pub struct Data {
     pub is_scriptless: bool,
     /// The time in milliseconds since 1970.
     pub now_ms: i64,
+}
+
+/// What the host calls parts of lists.
+#[derive(Debug, Clone, Copy)]
+pub struct Labels {
+    /// The link to the previous page.
+    pub previous: &'static str,
+    /// The link to the next page.
+    pub next: &'static str,
+    /// The collection of all products.
+    pub all_products: &'static str,
+    /// The order of a search.
+    pub relevance: &'static str,
+    /// The orders of a list: featured, best selling, and both directions of title, price and date.
+    pub orders: [&'static str; 8],
+}
+
+impl Default for Labels {
+    fn default() -> Self {
+        Self {
+            previous: "Previous",
+            next: "Next",
+            all_products: "All products",
+            relevance: "Relevance",
+            orders: [
+                "Featured",
+                "Best selling",
+                "Alphabetically, A-Z",
+                "Alphabetically, Z-A",
+                "Price, low to high",
+                "Price, high to low",
+                "Date, old to new",
+                "Date, new to old",
+            ],
+        }
+    }
 }
 
 /// A country of addresses.
@@ -73,6 +111,8 @@ pub struct Posted {
     pub subject: String,
     /// Messages by field; without one the form was posted successfully. The field `form` is the whole.
     pub errors: Vec<(String, String)>,
+    /// What people call the fields at fault; of others, their names.
+    pub names: Vec<(String, String)>,
     /// The values that were sent, to be shown again.
     pub values: Vec<(String, String)>,
 }

@@ -44,7 +44,7 @@ use serde_json::{Map, Value as Json};
 
 pub use ajax::{cart_json, product_json};
 pub use check::check;
-pub use data::{Country, Data, Listing, Page, Posted};
+pub use data::{Country, Data, Labels, Listing, Page, Posted};
 pub use limits::{Finding, FindingCode, Limits};
 pub use objects::color::Color;
 pub use objects::suggestions::{suggestions_json, suggests};

@@ -12,7 +12,7 @@ async fn a_customer_signs_in_and_takes_the_cart_along() {
     browser.add(&variant, 1).await;
     browser.open("/account").await.expect(200).shows("Sign in");
     let wrong = [("email", &*shopper.email), ("password", "not the password")];
-    browser.submit("/account/login", &wrong).await.expect(422).shows("No account has this");
+    browser.submit("/account/login", &wrong).await.expect(422).shows("Incorrect email or password");
     let right = [("customer[email]", &*shopper.email), ("customer[password]", PASSWORD)];
     let page = browser.submit("/account/login", &right).await.expect(200);
     page.shows(&shopper.email).shows("There are no orders yet");

@@ -11,16 +11,17 @@ use super::address_form;
 use super::errors::{ADDRESS_FIELDS, messages, posted};
 use super::session::{CUSTOMER, to_sign_in};
 use super::themed::{self, Own, Themed};
-use super::view::alert;
+use super::view;
 use crate::address::{Address, lines_of};
 use crate::api::Call;
 use crate::fault::Fault;
 use crate::form::Fields;
-use crate::frame::{Navigation, Page};
+use crate::frame::Navigation;
 use crate::notices::Notices;
 use crate::paths::segment;
 use crate::values::{items, text};
 use crate::visit::Visit;
+use crate::words::Words;
 
 /// A form that was rejected: what was sent, and why.
 struct Rejected<'a> {
@@ -31,8 +32,8 @@ struct Rejected<'a> {
 }
 
 impl Rejected<'_> {
-    fn posted(&self) -> Posted {
-        let errors = messages(self.fault, ADDRESS_FIELDS);
+    fn posted(&self, words: &Words) -> Posted {
+        let errors = messages(self.fault, ADDRESS_FIELDS, words);
         Posted { subject: self.id.to_owned(), ..posted("customer_address", self.sent, errors) }
     }
 }
@@ -61,7 +62,7 @@ async fn shown(visit: &Visit, rejected: Option<Rejected<'_>>) -> Result<Response
     };
     if let Some(theme) = theme {
         let own = Own { me: me.clone(), addresses: addresses.clone(), ..Own::default() };
-        let form = rejected.as_ref().map(Rejected::posted);
+        let form = rejected.as_ref().map(|rejected| rejected.posted(visit.words()));
         let page = Themed::new(visit, theme, ThemePage::Addresses).own(own).form(form);
         if let Some(response) = page.answer(status).await {
             return Ok(response);
@@ -91,21 +92,21 @@ fn plain(
         notices: &notices,
         pointer: "",
     };
+    let words = visit.words();
+    let own = &words.accounts;
     let content = html! {
-        h1 { "Addresses" }
-        @if !notices.is_empty() { (alert(&["Please check the marked fields."])) }
         ul.plain {
             @for one in all {
                 @let id = text(one, "id");
                 li {
                     section {
-                        address { @for line in lines_of(one) { (line) br; } }
+                        address { @for line in lines_of(one, words) { (line) br; } }
                         div.actions {
                             form method="post" action={ "/account/addresses/" (id) } {
-                                @if id == default { span.faint { "The default address" } }
-                                @else { button.secondary name="act" value="prefer" { "Use by default" } }
+                                @if id == default { span.faint { (own.default_address) } }
+                                @else { button.secondary name="act" value="prefer" { (own.make_default) } }
                                 " "
-                                button.secondary name="act" value="delete" { "Delete" }
+                                button.secondary name="act" value="delete" { (own.delete_address) }
                             }
                         }
                     }
@@ -113,15 +114,19 @@ fn plain(
             }
         }
         section {
-            h2 { "Add an address" }
+            h2 { (own.add_address) }
             form method="post" action="/account/addresses" novalidate {
-                (fresh.render(visit.words()))
-                button.primary { "Add the address" }
+                (fresh.render(words))
+                button.primary { (own.save_address) }
             }
         }
-        p { a href="/account" { "Back to the account" } }
+        p { a href="/account" { (own.back) } }
     };
-    Page::new(visit, "Addresses", content).answer(status)
+    let error = rejected.map(|rejected| match &*rejected.fault.fields {
+        [] => rejected.fault.said(words),
+        _ => words.check_fields,
+    });
+    view::page(visit, (words.addresses, error.as_slice()), &content, status)
 }
 
 /// `POST /account/addresses`: a new address.

@@ -135,8 +135,8 @@ async fn page(visit: &Visit, kind: Kind, fault: Option<&Fault>) -> Response {
         Err(response) => return response,
     };
     if let Some(theme) = theme {
-        let form = fault
-            .map(|fault| posted(kind.form(), &Fields::default(), messages(fault, CUSTOMER_FIELDS)));
+        let errors = fault.map(|fault| messages(fault, CUSTOMER_FIELDS, visit.words()));
+        let form = errors.map(|errors| posted(kind.form(), &Fields::default(), errors));
         let page = Themed::new(visit, theme, kind.page()).form(form);
         if let Some(response) = page.answer(status).await {
             return response;
@@ -148,7 +148,7 @@ async fn page(visit: &Visit, kind: Kind, fault: Option<&Fault>) -> Response {
 
 /// The sign-in page, which says that a link is over.
 async fn over(visit: &Visit) -> Response {
-    let error = "This link is over, or was used. Please request another one.";
+    let error = visit.words().errors.link_over;
     let errors = vec![("form".to_owned(), error.to_owned())];
     let form = posted(RECOVERY, &Fields::default(), errors);
     let shown = (Some(error), StatusCode::UNPROCESSABLE_ENTITY);
@@ -172,7 +172,7 @@ async fn save(visit: &Visit, kind: Kind, sent: &Fields) -> Response {
     let Some(token) = visit.cookie(RESET) else { return over(visit).await };
     let wanted = password(sent, "password");
     if wanted != password(sent, "password_confirmation") {
-        return page(visit, kind, Some(&mismatch())).await;
+        return page(visit, kind, Some(&mismatch().in_words(visit.words()))).await;
     }
     let body = json!({"token": token, "new_password": wanted});
     // A session of somebody else in this browser has nothing to do with the link.
@@ -203,9 +203,9 @@ fn is_over(visit: &Visit, name: &str) -> bool {
 
 /// The rejection of a password that was typed in two ways.
 fn mismatch() -> Fault {
-    let detail = "The two passwords differ.";
-    let problem = json!({"errors": [
-        {"pointer": "/password_confirmation", "code": "does_not_match", "detail": detail},
-    ]});
-    Fault { problem, ..Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "validation_failed", detail) }
+    let pointer = "/password_confirmation";
+    let problem = json!({"errors": [{"pointer": pointer, "code": "does_not_match"}]});
+    let fields = vec![(pointer.to_owned(), String::new())];
+    let status = StatusCode::UNPROCESSABLE_ENTITY;
+    Fault { fields, problem, ..Fault::of(status, "validation_failed", "") }
 }

@@ -10,7 +10,9 @@ use super::session::to_sign_in;
 use super::themed::{self, Own, Themed};
 use crate::frame::Navigation;
 use crate::paths::segment;
+use crate::values::list;
 use crate::visit::Visit;
+use crate::words::AccountWords;
 
 /// `GET /account/orders/{id}`.
 pub(super) async fn show(_: Navigation, Path(id): Path<String>, visit: Visit) -> Response {
@@ -31,7 +33,7 @@ async fn shown(visit: &Visit, id: &str) -> Result<Response, Response> {
     let me = me?;
     let order = order.map_err(IntoResponse::into_response)?.json;
     let products = themed::products_of(visit, &order).await.map_err(IntoResponse::into_response)?;
-    let below = themed::link(&at_platform, action(&order));
+    let below = themed::link(&at_platform, action(&order, &visit.words().accounts));
     let own = Own { me, ..Own::default() };
     let page = Themed::new(visit, theme, Page::Order(Box::new(order)));
     let page = page.own(own).products(products).below(&below);
@@ -39,11 +41,7 @@ async fn shown(visit: &Visit, id: &str) -> Result<Response, Response> {
 }
 
 /// What the page of the order is for.
-fn action(order: &Value) -> &'static str {
-    let actions = order.get("allowed_actions").and_then(Value::as_array);
-    if actions.is_some_and(|all| all.iter().any(|action| action == "pay")) {
-        "Pay this order, or cancel it"
-    } else {
-        "Status of this order"
-    }
+fn action(order: &Value, words: &AccountWords) -> &'static str {
+    let is_left_to_pay = list(order, "allowed_actions").iter().any(|action| action == "pay");
+    if is_left_to_pay { words.pay_or_cancel } else { words.order_status }
 }

@@ -8,9 +8,9 @@ use super::session::{CUSTOMER, input, password, signed_out, to_sign_in};
 use super::view::{self, Privacy};
 use crate::form::Fields;
 use crate::frame::Navigation;
-use crate::values::{date, text, with};
+use crate::values::{text, with};
 use crate::visit::Visit;
-use crate::words::Words;
+use crate::words::fill;
 
 /// `GET /account/privacy`.
 pub(super) async fn show(_: Navigation, visit: Visit) -> Response {
@@ -33,17 +33,16 @@ pub(super) async fn request_copy(_: Navigation, visit: Visit) -> Response {
     match visit.send(call).await {
         Ok(answer) => {
             let answer = answer.json();
-            let notice = format!(
-                "{} has your request of {}, and hands the copy over to you.",
-                visit.store().name.as_str(),
-                date(text(&answer, "requested_at")),
-            );
+            let words = visit.words();
+            let date = words.date(text(&answer, "requested_at"));
+            let named = [("store", visit.store().name.as_str()), ("date", date.as_str())];
+            let notice = fill(words.accounts.copy_requested, &named);
             page(&visit, Privacy { notice: Some(&notice), ..Privacy::default() }, StatusCode::OK)
                 .await
         }
         Err(fault) if fault.is("export_limit") => {
-            let error = "The shop is busy with other copies. Please try again in some minutes.";
-            let privacy = Privacy { error: Some(error), ..Privacy::default() };
+            let error = Some(visit.words().accounts.copy_busy);
+            let privacy = Privacy { error, ..Privacy::default() };
             page(&visit, privacy, StatusCode::CONFLICT).await
         }
         Err(fault) if fault.status == StatusCode::UNAUTHORIZED => to_sign_in(&visit),
@@ -71,10 +70,10 @@ pub(super) async fn delete(_: Navigation, visit: Visit, sent: Fields) -> Respons
     match visit.send(call).await {
         Ok(_) => signed_out(&visit),
         Err(fault) if fault.status.is_client_error() => {
+            let words = visit.words();
             let error = match fault.code.as_str() {
-                "invalid_credentials" => "This password is not right.",
-                "invalid_or_expired_code" => "This code is not right, or it is over.",
-                _ => fault.said(Words::english()),
+                "invalid_credentials" => words.errors.wrong_password,
+                _ => fault.said(words),
             };
             let is_code = fault.is("invalid_or_expired_code") && !challenge.is_empty();
             let challenge = Some(challenge).filter(|_| is_code);

@@ -3,7 +3,7 @@
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use serde_json::json;
-use shop_theme::{Page, Posted};
+use shop_theme::Page;
 
 use super::errors::{CUSTOMER_FIELDS, messages, posted};
 use super::session::{input, password, target};
@@ -26,8 +26,8 @@ async fn page(visit: &Visit, sent: &Fields, fault: Option<&Fault>, status: Statu
         Err(response) => return response,
     };
     if let Some(theme) = theme {
-        let form: Option<Posted> =
-            fault.map(|fault| posted("create_customer", sent, messages(fault, CUSTOMER_FIELDS)));
+        let errors = fault.map(|fault| messages(fault, CUSTOMER_FIELDS, visit.words()));
+        let form = errors.map(|errors| posted("create_customer", sent, errors));
         let target = target(sent);
         let page = Themed::new(visit, theme, Page::Register).form(form).target(&target);
         if let Some(response) = page.answer(status).await {

@@ -15,7 +15,6 @@ use crate::frame::Navigation;
 use crate::paths::segment;
 use crate::values::text;
 use crate::visit::{CART, Opened, SESSION, Visit};
-use crate::words::Words;
 
 /// `GET /account/login`.
 pub(super) async fn show(_: Navigation, Query(sent): Query, visit: Visit) -> Response {
@@ -37,7 +36,7 @@ pub(super) async fn page(
     if let Some(theme) = theme {
         let back: String = form_urlencoded::byte_serialize(target.as_bytes()).collect();
         let to_code = format!("/account/login/code?return_to={back}");
-        let below = themed::link(&to_code, "Sign in with a code by e-mail instead");
+        let below = themed::link(&to_code, visit.words().accounts.code_below);
         let page = Themed::new(visit, theme, Page::Login).form(form).target(&target).below(&below);
         if let Some(response) = page.answer(status).await {
             return response;
@@ -64,11 +63,8 @@ async fn rejected(visit: &Visit, sent: &Fields, fault: &Fault) -> Response {
     if fault.status.is_server_error() {
         return fault.clone().into_response();
     }
-    let error = match fault.code.as_str() {
-        "invalid_credentials" => "No account has this address and password.".to_owned(),
-        _ => fault.sentences().join(" "),
-    };
-    let form = posted("customer_login", sent, messages(fault, CUSTOMER_FIELDS));
+    let error = fault.sentences().join(" ");
+    let form = posted("customer_login", sent, messages(fault, CUSTOMER_FIELDS, visit.words()));
     let shown = (Some(error.as_str()), view::status_of(fault));
     view::with_retry(page(visit, sent, Some(form), shown).await, fault)
 }
@@ -123,9 +119,9 @@ pub(super) async fn verify(_: Navigation, visit: Visit, sent: Fields) -> Respons
     match visit.send(call).await {
         Ok(answer) => signed_in(&visit, &answer.json(), &target).await,
         Err(fault) if fault.status.is_client_error() => {
-            let error = "This code is not right, or it is over.";
-            let error =
-                if fault.retry_after.is_some() { fault.said(Words::english()) } else { error };
+            let words = visit.words();
+            let is_early = fault.retry_after.is_some();
+            let error = if is_early { fault.said(words) } else { words.errors.wrong_code };
             let page = CodePage { visit: &visit, challenge, target: &target, error: Some(error) };
             page.answer(StatusCode::UNPROCESSABLE_ENTITY)
         }

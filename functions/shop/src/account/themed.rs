@@ -12,13 +12,15 @@ use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
 use shop_theme::{Data, Page, Posted, Theme};
 
+use super::errors::{label, named};
 use super::quiet::quiet;
 use crate::countries;
 use crate::document::with_headers;
 use crate::fault::Fault;
 use crate::pages::{self, PLACE};
-use crate::values::text;
+use crate::values::{list, text};
 use crate::visit::Visit;
+use crate::words::Words;
 
 /// What themes' scripts do on these pages.
 const SCRIPT: &str = include_str!("script.js");
@@ -92,7 +94,8 @@ impl<'a> Themed<'a> {
 
     /// With the outcome of a form that was sent.
     pub(super) fn form(self, form: Option<Posted>) -> Self {
-        Self { form, ..self }
+        let words = self.visit.words();
+        Self { form: form.map(|form| named(form, words)), ..self }
     }
 
     /// With the path that a sign-in leads to.
@@ -130,7 +133,10 @@ impl<'a> Themed<'a> {
             }
         };
         match pages::render_own(visit, theme, page, fill).await {
-            Ok(Some(html)) => Some(respond(visit, &with_notices(&html, notices.as_ref()), status)),
+            Ok(Some(html)) => {
+                let html = with_notices(&html, notices.as_ref(), visit.words());
+                Some(respond(visit, &html, status))
+            }
             Ok(None) => None,
             Err(fault) => Some(pages::fault(visit, fault)),
         }
@@ -148,7 +154,7 @@ fn tail(has_addresses: bool) -> Markup {
 }
 
 /// The page with the messages of its form that the theme does not show.
-fn with_notices(page: &str, form: Option<&Posted>) -> String {
+fn with_notices(page: &str, form: Option<&Posted>, words: &Words) -> String {
     let is_missing = |message: &&(String, String)| {
         // A theme escapes apostrophes, too, or nothing.
         let escaped = html! { (message.1) }.into_string();
@@ -162,7 +168,7 @@ fn with_notices(page: &str, form: Option<&Posted>) -> String {
         @if !missing.is_empty() {
             div role="alert" tabindex="-1" data-form={ "address_form_" (id) } style=(PLACE) {
                 @for (field, message) in missing {
-                    p { @if field != "form" { strong { (super::errors::label(field)) } " " } (message) }
+                    p { @if field != "form" { strong { (label(field, words)) } " " } (message) }
                 }
             }
         }
@@ -189,7 +195,7 @@ fn respond(visit: &Visit, page: &str, status: StatusCode) -> Response {
 
 /// The products of an order, for their handles and pictures.
 pub(super) async fn products_of(visit: &Visit, order: &Value) -> Result<Vec<Value>, Fault> {
-    let items = order.get("items").and_then(Value::as_array).into_iter().flatten();
+    let items = list(order, "items").iter();
     let ids: std::collections::BTreeSet<&str> = items.map(|it| text(it, "product_id")).collect();
     let ids: Vec<&str> = ids.into_iter().filter(|id| !id.is_empty()).collect();
     pages::products_by_id(visit, &ids).await
@@ -207,6 +213,8 @@ mod tests {
             ..Posted::default()
         };
         let page = format!("{NOTICE}<p>is not &quot;valid&quot;</p>");
+        let with_notices =
+            |page: &str, form: Option<&Posted>| super::with_notices(page, form, Words::english());
         assert!(!with_notices(&page, Some(&form("is not \"valid\""))).contains("role=\"alert\""));
         let shown = with_notices(&page, Some(&form("is <missing>")));
         assert!(shown.contains("Postal code</strong> is &lt;missing&gt;"), "{shown}");

@@ -8,8 +8,54 @@ use serde_json::Value;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::frame::Page;
-use crate::values::{date, items, money, text, words};
+use crate::values::{capitalized, items, money, text};
 use crate::visit::Visit;
+use crate::words::{Words, fill};
+
+/// A page of an account: its title, what was wrong, and its content.
+pub(super) fn page(
+    visit: &Visit,
+    (title, errors): (&str, &[&str]),
+    content: &Markup,
+    status: StatusCode,
+) -> Response {
+    let content = html! {
+        h1 { (title) }
+        @if !errors.is_empty() {
+            div.notice role="alert" tabindex="-1" { @for error in errors { p { (error) } } }
+        }
+        (content)
+    };
+    Page::new(visit, title, content).answer(status)
+}
+
+/// The inputs of forms, in the words of a shop.
+struct Inputs<'a>(&'a Words);
+
+impl Inputs<'_> {
+    fn email(&self, value: &str) -> Markup {
+        self.input("email", (self.0.email, "email", "username"), value)
+    }
+
+    fn password(&self, name: &str, (label, purpose): (&str, &str)) -> Markup {
+        self.input(name, (label, "password", purpose), "")
+    }
+
+    fn name(&self, name: &str, (label, purpose): (&str, &str), value: &str) -> Markup {
+        self.input(name, (label, "text", purpose), value)
+    }
+
+    fn input(&self, name: &str, (label, kind, purpose): (&str, &str, &str), value: &str) -> Markup {
+        let is_optional = matches!(name, "first_name" | "last_name");
+        html! {
+            div.field {
+                label for=(name) { (label) @if is_optional { span.optional { " " (self.0.optional) } } }
+                input id=(name) name=(name) type=(kind) autocomplete=(purpose) value=[(!value.is_empty()).then_some(value)]
+                    required[!is_optional];
+            }
+        }
+    }
+}
 
 /// The sign-in page.
 pub(super) struct SignIn<'a> {
@@ -21,22 +67,22 @@ pub(super) struct SignIn<'a> {
 
 impl SignIn<'_> {
     pub(super) fn answer(&self, status: StatusCode) -> Response {
+        let words = self.visit.words();
+        let own = &words.accounts;
         let content = html! {
-            h1 { "Sign in" }
-            (alert(self.error.as_slice()))
             form method="post" action="/account/login" {
                 input type="hidden" name="return_to" value=(self.target);
-                (field("email", "E-mail address", "email", "username", self.email))
-                (field("password", "Password", "password", "current-password", ""))
+                (Inputs(words).email(self.email))
+                (Inputs(words).password("password", (own.password, "current-password")))
                 div.actions {
-                    button.primary { "Sign in" }
-                    button.secondary formaction="/account/login/code" formnovalidate { "E-mail me a code instead" }
+                    button.primary { (words.sign_in) }
+                    button.secondary formaction="/account/login/code" formnovalidate { (own.code_instead) }
                 }
             }
-            p { a href="/account/recover" { "Forgot your password?" } }
-            p { "No account yet? " a href={ "/account/register?return_to=" (self.target) } { "Register" } }
+            p { a href="/account/recover" { (own.forgot_password) } }
+            p { (own.no_account) " " a href={ "/account/register?return_to=" (self.target) } { (own.register) } }
         };
-        Page::new(self.visit, "Sign in", content).answer(status)
+        page(self.visit, (words.sign_in, self.error.as_slice()), &content, status)
     }
 }
 
@@ -50,17 +96,17 @@ pub(super) struct AskForCode<'a> {
 
 impl AskForCode<'_> {
     pub(super) fn answer(&self, status: StatusCode) -> Response {
+        let words = self.visit.words();
+        let own = &words.accounts;
         let content = html! {
-            h1 { "Sign in with a code" }
-            (alert(self.error.as_slice()))
             form method="post" action="/account/login/code" {
                 input type="hidden" name="return_to" value=(self.target);
-                (field("email", "E-mail address", "email", "username", self.email))
-                button.primary { "E-mail me a code" }
+                (Inputs(words).email(self.email))
+                button.primary { (own.mail_code) }
             }
-            p { a href={ "/account/login?return_to=" (self.target) } { "Sign in with a password" } }
+            p { a href={ "/account/login?return_to=" (self.target) } { (own.sign_in_by_password) } }
         };
-        Page::new(self.visit, "Sign in with a code", content).answer(status)
+        page(self.visit, (own.sign_in_by_code, self.error.as_slice()), &content, status)
     }
 }
 
@@ -74,20 +120,19 @@ pub(super) struct Recovery<'a> {
 
 impl Recovery<'_> {
     pub(super) fn answer(&self, status: StatusCode) -> Response {
+        let words = self.visit.words();
+        let own = &words.accounts;
         let content = html! {
-            h1 { "Set a new password" }
-            (alert(self.error.as_slice()))
-            @if self.is_sent {
-                p { "If the address has an account, a mail with a link is on its way to it." }
-            } @else {
+            @if self.is_sent { p { (own.link_sent) } }
+            @else {
                 form method="post" action="/account/recover" {
-                    (field("email", "E-mail address", "email", "username", self.email))
-                    button.primary { "E-mail me a link" }
+                    (Inputs(words).email(self.email))
+                    button.primary { (own.mail_link) }
                 }
             }
-            p { a href="/account/login" { "Back to the sign-in" } }
+            p { a href="/account/login" { (own.back_to_sign_in) } }
         };
-        Page::new(self.visit, "Set a new password", content).answer(status)
+        page(self.visit, (own.set_new_password, self.error.as_slice()), &content, status)
     }
 }
 
@@ -100,16 +145,16 @@ pub(super) struct NewPassword<'a> {
 
 impl NewPassword<'_> {
     pub(super) fn answer(&self, status: StatusCode) -> Response {
+        let words = self.visit.words();
+        let own = &words.accounts;
         let content = html! {
-            h1 { "Set a new password" }
-            (alert(self.errors))
             form method="post" action=(self.path) {
-                (field("password", "New password, of at least 8 characters", "password", "new-password", ""))
-                (field("password_confirmation", "Once more", "password", "new-password", ""))
-                button.primary { "Set the password" }
+                (Inputs(words).password("password", (own.new_password, "new-password")))
+                (Inputs(words).password("password_confirmation", (own.once_more, "new-password")))
+                button.primary { (own.set_password) }
             }
         };
-        Page::new(self.visit, "Set a new password", content).answer(status)
+        page(self.visit, (own.set_new_password, self.errors), &content, status)
     }
 }
 
@@ -125,37 +170,38 @@ pub(super) struct Privacy<'a> {
 
 impl Privacy<'_> {
     pub(super) fn answer(&self, visit: &Visit, me: &Value, status: StatusCode) -> Response {
+        let words = visit.words();
+        let own = &words.accounts;
         let content = html! {
-            h1 { "Your data" }
-            (alert(self.error.as_slice()))
             @if let Some(notice) = self.notice { div.notice.good role="status" { p { (notice) } } }
-            (self.sections(me))
-            p { a href="/account" { "Back to the account" } }
+            (self.sections(me, words))
+            p { a href="/account" { (own.back) } }
         };
-        Page::new(visit, "Your data", content).answer(status)
+        page(visit, (own.your_data, self.error.as_slice()), &content, status)
     }
 
     /// The forms about a customer's data.
-    fn sections(&self, me: &Value) -> Markup {
+    fn sections(&self, me: &Value, words: &Words) -> Markup {
         let has_password = me.get("has_password").and_then(Value::as_bool).unwrap_or(false);
+        let own = &words.accounts;
         html! {
             section {
-                h2 { "A copy of your data" }
-                p.faint { "The shop gives you what it has stored about you: account, addresses, orders, reviews and more." }
-                form method="post" action="/account/data-request" { button.secondary { "Request a copy" } }
+                h2 { (own.copy) }
+                p.faint { (own.copy_of_what) }
+                form method="post" action="/account/data-request" { button.secondary { (own.request_copy) } }
             }
             section {
-                h2 { "Delete the account" }
-                p.faint { "Orders stay with the shop as long as the law requires it. Everything else is erased." }
+                h2 { (own.delete_account) }
+                p.faint { (own.what_is_deleted) }
                 form method="post" action="/account/delete" {
                     @if let Some(challenge) = self.challenge {
-                        p { "Enter the code that was mailed to " (text(me, "email")) "." }
+                        p { (fill(own.code_to_delete, &[("email", text(me, "email"))])) }
                         input type="hidden" name="challenge_id" value=(challenge);
-                        (field("code", "Code", "text", "one-time-code", ""))
+                        (Inputs(words).name("code", (words.code, "one-time-code"), ""))
                     } @else if has_password {
-                        (field("password", "Your password", "password", "current-password", ""))
+                        (Inputs(words).password("password", (own.your_password, "current-password")))
                     }
-                    button.secondary { "Delete the account" }
+                    button.secondary { (own.delete_account) }
                 }
             }
         }
@@ -189,22 +235,22 @@ pub(super) struct CodePage<'a> {
 
 impl CodePage<'_> {
     pub(super) fn answer(&self, status: StatusCode) -> Response {
+        let words = self.visit.words();
+        let own = &words.accounts;
         let content = html! {
-            h1 { "Enter the code" }
-            (alert(self.error.as_slice()))
-            p { "If the address has an account, or begins one, a mail with a code is on its way to it." }
+            p { (own.code_sent) }
             form method="post" action="/account/login/verify" {
                 input type="hidden" name="challenge_id" value=(self.challenge);
                 input type="hidden" name="return_to" value=(self.target);
                 div.field {
-                    label for="code" { "Code" }
+                    label for="code" { (words.code) }
                     input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" required autofocus;
                 }
-                button.primary { "Sign in" }
+                button.primary { (words.sign_in) }
             }
-            p { a href="/account/login" { "Start again" } }
+            p { a href="/account/login" { (own.start_again) } }
         };
-        Page::new(self.visit, "Enter the code", content).answer(status)
+        page(self.visit, (own.enter_code, self.error.as_slice()), &content, status)
     }
 }
 
@@ -215,79 +261,64 @@ pub(super) fn registration(
     status: StatusCode,
 ) -> Response {
     let value = |name: &str| super::session::input(sent, name);
+    let words = visit.words();
+    let (own, inputs) = (&words.accounts, Inputs(words));
     let content = html! {
-        h1 { "Register" }
-        (alert(errors))
         form method="post" action="/account/register" {
             input type="hidden" name="return_to" value=(super::session::target(sent));
             div.pair {
-                (field("first_name", "First name", "text", "given-name", value("first_name")))
-                (field("last_name", "Last name", "text", "family-name", value("last_name")))
+                (inputs.name("first_name", (words.first_name, "given-name"), value("first_name")))
+                (inputs.name("last_name", (words.last_name, "family-name"), value("last_name")))
             }
-            (field("email", "E-mail address", "email", "username", value("email")))
-            (field("password", "Password, of at least 8 characters", "password", "new-password", ""))
-            label.check { input type="checkbox" name="accepts_marketing" value="yes"; " E-mail me with news and offers" }
-            button.primary { "Register" }
+            (inputs.email(value("email")))
+            (inputs.password("password", (own.first_password, "new-password")))
+            label.check { input type="checkbox" name="accepts_marketing" value="yes"; " " (words.news) }
+            button.primary { (own.register) }
         }
     };
-    Page::new(visit, "Register", content).answer(status)
+    page(visit, (own.register, errors), &content, status)
 }
 
 pub(super) fn account(visit: &Visit, me: &Value, orders: &Value) -> Response {
     let orders = items(orders);
-    let name = text(me, "name");
+    let (words, name) = (visit.words(), text(me, "name"));
+    let own = &words.accounts;
+    let title = match name {
+        "" => words.your_account.to_owned(),
+        name => fill(own.hello, &[("name", name)]),
+    };
     let content = html! {
-        h1 { @if name.is_empty() { "Your account" } @else { "Hello " (name) } }
         p { (text(me, "email")) }
         div.actions {
-            a.button.secondary href="/account/addresses" { "Addresses" }
-            form method="post" action="/account/logout" { button.secondary { "Sign out" } }
+            a.button.secondary href="/account/addresses" { (words.addresses) }
+            form method="post" action="/account/logout" { button.secondary { (own.sign_out) } }
         }
         section {
-            h2 { "Orders" }
-            @if orders.is_empty() { p.faint { "There are no orders yet." } }
-            @else { div.scroll { (orders_table(&orders)) } }
+            h2 { (own.orders) }
+            @if orders.is_empty() { p.faint { (own.no_orders) } }
+            @else { div.scroll { (orders_table(&orders, words)) } }
         }
-        (Privacy::default().sections(me))
+        (Privacy::default().sections(me, words))
     };
-    Page::new(visit, "Account", content).answer(StatusCode::OK)
+    page(visit, (&title, &[]), &content, StatusCode::OK)
 }
 
-fn orders_table(orders: &[Value]) -> Markup {
+fn orders_table(orders: &[Value], words: &Words) -> Markup {
+    let heads = [words.order, words.accounts.date, words.payment, words.delivery, words.total];
     html! {
         table {
-            thead { tr { th { "Order" } th { "Date" } th { "Payment" } th { "Delivery" } th { "Total" } } }
+            thead { tr { @for head in heads { th { (head) } } } }
             tbody {
                 @for order in orders {
                     tr {
                         td { a href={ "/orders/" (text(order, "id")) } { (text(order, "number")) } }
-                        td { (date(text(order, "created_at"))) }
-                        td { (words(text(order, "financial_status"))) }
-                        td { (words(text(order, "fulfillment_status"))) }
+                        td { (words.date(text(order, "created_at"))) }
+                        td { (capitalized(words.financial_status(text(order, "financial_status")))) }
+                        td { (capitalized(words.fulfillment_status(text(order, "fulfillment_status")))) }
                         td.amount { (money(order.pointer("/totals/total").unwrap_or(&Value::Null))) }
                     }
                 }
             }
-        }
-    }
-}
-
-/// What was wrong.
-pub(super) fn alert<T: AsRef<str>>(errors: &[T]) -> Markup {
-    html! {
-        @if !errors.is_empty() {
-            div.notice role="alert" tabindex="-1" { @for error in errors { p { (error.as_ref()) } } }
-        }
-    }
-}
-
-fn field(name: &str, label: &str, kind: &str, purpose: &str, value: &str) -> Markup {
-    let is_optional = matches!(name, "first_name" | "last_name");
-    html! {
-        div.field {
-            label for=(name) { (label) @if is_optional { span.optional { " (optional)" } } }
-            input id=(name) name=(name) type=(kind) autocomplete=(purpose) value=[(!value.is_empty()).then_some(value)]
-                required[!is_optional];
         }
     }
 }

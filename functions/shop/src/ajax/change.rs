@@ -9,6 +9,7 @@ use crate::form::Fields;
 use crate::paths::segment;
 use crate::values::{text, with};
 use crate::visit::Visit;
+use crate::words::Words;
 
 use super::reply::{no_line, quantity};
 use super::stock;
@@ -27,7 +28,7 @@ pub(super) async fn line(visit: &Visit, fields: &Fields) -> Result<Option<Cart>,
     };
     let line = found.ok_or_else(no_line)?;
     let quantity = match fields.text("quantity") {
-        Some(text) => quantity(text)?,
+        Some(text) => quantity(text, visit.words())?,
         None => quantity_of(line),
     };
     let properties: Map<String, Value> = fields
@@ -65,7 +66,7 @@ pub(super) async fn line(visit: &Visit, fields: &Fields) -> Result<Option<Cart>,
 pub(super) async fn all(visit: &Visit, fields: &Fields) -> Result<Option<Cart>, Fault> {
     let Some(cart) = visit.load_cart().await? else { return Ok(None) };
     let mut body = Map::new();
-    if let Some(lines) = quantities(&cart, fields)? {
+    if let Some(lines) = quantities(&cart, fields, visit.words())? {
         body.insert("lines".to_owned(), Value::Array(lines));
     }
     if let Some(note) = fields.get("note") {
@@ -100,11 +101,11 @@ pub(super) fn codes(sent: &str) -> Vec<&str> {
 }
 
 /// All lines with the quantities of `updates`: by key or variant, or one a line in the cart's order.
-fn quantities(cart: &Cart, fields: &Fields) -> Result<Option<Vec<Value>>, Fault> {
+fn quantities(cart: &Cart, fields: &Fields, words: &Words) -> Result<Option<Vec<Value>>, Fault> {
     let mut wanted: Vec<u64> = cart.sold_lines().map(quantity_of).collect();
     let mut is_changed = cart.has_unsold();
     for (place, (name, value)) in fields.within("updates").enumerate() {
-        let quantity = quantity(value)?;
+        let quantity = quantity(value, words)?;
         let at = if name.is_empty() {
             Some(place)
         } else {

@@ -11,6 +11,7 @@ use crate::fault::Fault;
 use crate::form::Fields;
 use crate::pages;
 use crate::visit::{CART, Visit};
+use crate::words::Words;
 
 /// An answer with a cart, and the sections that a theme renders anew.
 pub(super) struct Reply<'a> {
@@ -113,14 +114,14 @@ pub(super) fn no_line() -> Fault {
 ///
 /// # Errors
 /// It is not a whole number.
-pub(super) fn quantity(text: &str) -> Result<u64, Fault> {
-    let detail = "The quantity must be a whole number, written in digits from 0 to 9.";
+pub(super) fn quantity(text: &str, words: &Words) -> Result<u64, Fault> {
+    let detail = words.errors.no_number;
     let parsed = text.trim().parse();
     parsed.map_err(|_| Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "invalid_type", detail))
 }
 
 /// A quantity of nothing to add.
-pub(super) fn no_units() -> Fault {
-    let detail = "The quantity must be at least 1.";
+pub(super) fn no_units(words: &Words) -> Fault {
+    let detail = words.errors.no_units;
     Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "out_of_range", detail)
 }

@@ -10,18 +10,6 @@ for (const input of document.querySelectorAll("[data-submits]")) {
     input.form.submit();
   });
 }
-// Countries are named in the page's language, and listed in its order.
-const { lang } = document.documentElement;
-if (lang && lang !== "en" && Intl.DisplayNames) {
-  const names = new Intl.DisplayNames([lang], { type: "region" });
-  for (const select of document.querySelectorAll("select[name$='[country]']")) {
-    const { value } = select;
-    for (const option of select.options) option.textContent = names.of(option.value);
-    const { compare } = new Intl.Collator(lang);
-    select.append(...[...select.options].sort((a, b) => compare(a.textContent, b.textContent)));
-    select.value = value;
-  }
-}
 const notice = document.querySelector("[role=alert]");
 (document.querySelector("[aria-invalid]") ?? notice)?.focus();
 // A second press while the first is on its way.

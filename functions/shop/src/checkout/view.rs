@@ -55,7 +55,7 @@ impl Checkout<'_> {
             }
         };
         let aside = Some(summary::of_cart(self.cart, words));
-        Page { aside, ..Page::new(self.visit, words.checkout, content).translated() }.answer(status)
+        Page { aside, ..Page::new(self.visit, words.checkout, content) }.answer(status)
     }
 
     fn stored(&self, member: &str) -> &Value {
@@ -75,12 +75,17 @@ impl Checkout<'_> {
             let pointer = text(fault, "pointer");
             !["/shipping_rate_id", "/payment"].iter().any(|shown| pointer.starts_with(shown))
         });
-        let sentences: Vec<&str> =
-            self.notices.elsewhere().chain(blocking.map(|fault| text(fault, "detail"))).collect();
+        let words = self.words();
+        let told = |fault| {
+            words.of_field((text(fault, "pointer"), text(fault, "code")), text(fault, "detail"))
+        };
+        let mut sentences: Vec<&str> = self.notices.elsewhere().chain(blocking.map(told)).collect();
+        // Several lines may have the same fault.
+        sentences.dedup();
         html! {
             @if !sentences.is_empty() || !self.notices.is_empty() {
                 div.notice role="alert" tabindex="-1" {
-                    @if sentences.is_empty() { p { (self.words().check_fields) } }
+                    @if sentences.is_empty() { p { (words.check_fields) } }
                     @for sentence in sentences { p { (sentence) } }
                 }
             }

@@ -106,7 +106,7 @@ fn played(visit: &Visit, base: &str, provider: &str, payment: &Value, back: &str
         p { (words.paid_elsewhere) }
         p { a.button.primary id="to-provider" href=(to) { (words.to_payment) } }
     };
-    let mut response = Page::new(visit, words.payment, content).translated().answer(StatusCode::OK);
+    let mut response = Page::new(visit, words.payment, content).answer(StatusCode::OK);
     if let Ok(refresh) = HeaderValue::from_str(&format!("0; url={to}")) {
         response.headers_mut().insert(header::REFRESH, refresh);
     }
@@ -135,8 +135,7 @@ fn with_script(
          script-src 'self' {sources}; frame-src {sources}; connect-src 'self' {sources}; form-action 'self'; \
          base-uri 'none'; frame-ancestors 'none'"
     );
-    Page { policy: Some(policy), ..Page::new(visit, words.payment, content).translated() }
-        .answer(StatusCode::OK)
+    Page { policy: Some(policy), ..Page::new(visit, words.payment, content) }.answer(StatusCode::OK)
 }
 
 fn stripe(visit: &Visit, order: &ShownOrder, payment: &Value, back: &str) -> Response {

@@ -37,18 +37,15 @@ pub(super) async fn page(
             h2 { (words.addresses) }
             div.pair {
                 @if !pickup.is_empty() { (place(words.pickup, &pickup)) }
-                @else { (address(json, "shipping_address", words.delivery)) }
-                (address(json, "billing_address", words.billing))
+                @else { (address(json, "shipping_address", words.delivery, words)) }
+                (address(json, "billing_address", words.billing, words))
             }
             @let email = text(json, "email");
             @if !email.is_empty() { p.faint { (fill(words.messages_to, &[("email", email)])) } }
         }
         section.phone-only { (summary(json, words)) }
     };
-    let page = Page {
-        aside: Some(summary(json, words)),
-        ..Page::new(visit, &title, content).translated()
-    };
+    let page = Page { aside: Some(summary(json, words)), ..Page::new(visit, &title, content) };
     page.answer(status)
 }
 
@@ -195,10 +192,10 @@ fn status<'a>(of_delivery: &'a str, words: &Words) -> &'a str {
     }
 }
 
-fn address(order: &Value, member: &str, label: &str) -> Markup {
+fn address(order: &Value, member: &str, label: &str, words: &Words) -> Markup {
     let address = order.get(member).filter(|address| !address.is_null());
     html! {
-        @if let Some(address) = address { (place(label, &lines_of(address))) }
+        @if let Some(address) = address { (place(label, &lines_of(address, words))) }
     }
 }
 

@@ -8,7 +8,7 @@ use http::Method;
 use identity::storefront::CACHE_TIME;
 use serde_json::{Value, json};
 use services::Services;
-use shop_theme::{Data, Page, Posted, Theme};
+use shop_theme::{Data, Labels, Page, Posted, Theme};
 
 use crate::cart::{Cart, lines};
 use crate::fault::Fault;
@@ -16,6 +16,7 @@ use crate::form::Fields;
 use crate::paths::segment;
 use crate::values::{items, text};
 use crate::visit::Visit;
+use crate::words::Words;
 
 /// The most collections and products of a page that settings refer to.
 const MOST: usize = 12;
@@ -34,8 +35,29 @@ pub(super) fn bare(visit: &Visit, location: &str) -> Data {
         origin: visit.origin.clone(),
         path: path.to_owned(),
         query: Fields::of_query(query.as_bytes()).pairs().to_vec(),
+        labels: labels(visit.words()),
         now_ms: visit.shops.app.clock.now().millis(),
         ..Data::default()
+    }
+}
+
+fn labels(words: &Words) -> Labels {
+    let pages = &words.pages;
+    Labels {
+        previous: pages.previous,
+        next: pages.next,
+        all_products: pages.all_products,
+        relevance: pages.relevance,
+        orders: [
+            pages.featured,
+            pages.best_selling,
+            pages.from_a,
+            pages.from_z,
+            pages.cheapest,
+            pages.dearest,
+            pages.oldest,
+            pages.newest,
+        ],
     }
 }
 

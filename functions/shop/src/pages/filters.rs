@@ -6,6 +6,7 @@ use primitives::currency::exponent;
 use serde_json::{Value, json};
 
 use crate::form::Fields;
+use crate::words::Words;
 
 const AVAILABILITY: &str = "filter.v.availability";
 const PRICE: &str = "filter.v.price";
@@ -52,11 +53,12 @@ fn bound(query: &Fields, name: &str, currency: &str) -> Option<i64> {
 }
 
 /// The filters of a list as themes read them.
-pub(super) fn of(facets: Facets, filter: &FacetFilter) -> Value {
-    let mut filters = vec![availability(&facets, filter)];
+pub(super) fn of(facets: Facets, filter: &FacetFilter, words: &Words) -> Value {
+    let pages = &words.pages;
+    let mut filters = vec![availability(&facets, filter, words)];
     if let Some((_, highest)) = facets.price {
         filters.push(json!({
-            "param_name": PRICE, "label": "Price", "type": "price_range",
+            "param_name": PRICE, "label": pages.price, "type": "price_range",
             "min": filter.min_price, "max": filter.max_price, "range_max": highest,
         }));
     }
@@ -65,9 +67,9 @@ pub(super) fn of(facets: Facets, filter: &FacetFilter) -> Value {
         filters.push(list(&name, &option.name, option.values));
     }
     let product = [
-        (TYPE, "Product type", facets.product_types),
-        (VENDOR, "Vendor", facets.vendors),
-        (TAG, "Tag", facets.tags),
+        (TYPE, pages.product_type, facets.product_types),
+        (VENDOR, pages.vendor, facets.vendors),
+        (TAG, pages.tag, facets.tags),
     ];
     // A single value distinguishes nothing.
     let is_choice =
@@ -88,16 +90,16 @@ fn list(name: &str, label: &str, values: Vec<FacetValue>) -> Value {
     json!({"param_name": name, "label": label, "type": "list", "values": values})
 }
 
-fn availability(facets: &Facets, filter: &FacetFilter) -> Value {
+fn availability(facets: &Facets, filter: &FacetFilter, words: &Words) -> Value {
     let value = |value: &str, label: &str, count: usize, is_in_stock: bool| {
         let is_chosen = filter.in_stock == Some(is_in_stock);
         json!({"value": value, "label": label, "count": count, "active": is_chosen})
     };
     json!({
-        "param_name": AVAILABILITY, "label": "Availability", "type": "list",
+        "param_name": AVAILABILITY, "label": words.pages.availability, "type": "list",
         "values": [
-            value("1", "In stock", facets.in_stock, true),
-            value("0", "Out of stock", facets.out_of_stock, false),
+            value("1", words.pages.in_stock, facets.in_stock, true),
+            value("0", words.pages.out_of_stock, facets.out_of_stock, false),
         ],
     })
 }
@@ -150,14 +152,16 @@ mod tests {
             product_types: vec![value("Mug", 3, false)],
             ..Facets::default()
         };
-        let filters = of(facets, &FacetFilter::default());
-        let labels: Vec<&str> = filters
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|filter| filter["label"].as_str().unwrap())
-            .collect();
-        assert_eq!(labels, ["Availability", "Price", "Vendor"]);
+        let labels = |filters: &Value| -> Vec<String> {
+            let all = filters.as_array().unwrap().iter();
+            all.map(|filter| filter["label"].as_str().unwrap().to_owned()).collect()
+        };
+        let german = Words::of(&serde_json::from_value(json!("de")).unwrap());
+        let filters = of(facets.clone(), &FacetFilter::default(), german);
+        assert_eq!(labels(&filters), ["Verfügbarkeit", "Preis", "Hersteller"]);
+        assert_eq!(filters[0]["values"][0]["label"], "Auf Lager");
+        let filters = of(facets, &FacetFilter::default(), Words::english());
+        assert_eq!(labels(&filters), ["Availability", "Price", "Vendor"]);
         assert_eq!(filters[1]["range_max"], 900);
         let bell = json!({"value": "Bell", "label": "Bell", "count": 1, "active": true});
         assert_eq!(filters[2]["values"][1], bell);

@@ -92,7 +92,7 @@ pub(super) async fn of_collection(
     request: ListRequest<'_>,
 ) -> Result<Listing, Fault> {
     let (collection, named, category, filter) = if handle == "all" {
-        (json!({"handle": "all", "title": "Products"}), None, None, String::new())
+        (json!({"handle": "all", "title": visit.words().pages.products}), None, None, String::new())
     } else {
         match visit.get(&format!("/collections/{}", segment(handle))).await {
             Ok(found) => {
@@ -172,7 +172,7 @@ async fn load(
             products: found.products.iter().map(|product| visit.with_own_urls(product)).collect(),
             offset: found.offset,
             total: Some(found.total),
-            filters: filters::of(found.facets, &values),
+            filters: filters::of(found.facets, &values, visit.words()),
             sort_by: request.sort_by().to_owned(),
             ..Listing::default()
         }),
@@ -217,7 +217,7 @@ async fn first(
         products,
         total: Some(total),
         filters: counted
-            .map(|counted| filters::of(counted.facets, &selection.filter))
+            .map(|counted| filters::of(counted.facets, &selection.filter, visit.words()))
             .unwrap_or_default(),
         sort_by: request.sort_by().to_owned(),
         ..Listing::default()

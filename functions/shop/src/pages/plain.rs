@@ -10,8 +10,9 @@ use crate::cart::quantity_of;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::frame::Page as Frame;
-use crate::values::{money, text};
+use crate::values::{self, money, text};
 use crate::visit::Visit;
+use crate::words::Words;
 
 /// Renders a page.
 ///
@@ -24,27 +25,28 @@ pub(super) async fn page(visit: &Visit, wanted: &Wanted) -> Result<(StatusCode, 
         Wanted::Index | Wanted::Collections => Wanted::Collection("all".to_owned(), None),
         other => other.clone(),
     };
+    let words = visit.words();
     let (status, title, content) = match wanted.load(visit, &query, None).await? {
         Page::Collection(list) => {
             let title = text(&list.collection, "title").to_owned();
-            (StatusCode::OK, title.clone(), products(&title, &list.products))
+            (StatusCode::OK, title.clone(), products(&title, &list.products, words))
         }
         Page::Search { terms, results, .. } => (
             StatusCode::OK,
-            "Search".to_owned(),
+            words.pages.search.to_owned(),
             html! {
-                h1 { "Search" }
+                h1 { (words.pages.search) }
                 form { div.pair.code {
-                    div.field { label.hidden for="q" { "Search for" } input id="q" name="q" type="search" value=(terms); }
-                    button.secondary { "Search" }
+                    div.field { label.hidden for="q" { (words.pages.search_for) } input id="q" name="q" type="search" value=(terms); }
+                    button.secondary { (words.pages.search) }
                 } }
-                (list(&results.products))
+                (list(&results.products, words))
             },
         ),
         Page::Product(product) => {
-            (StatusCode::OK, text(&product, "title").to_owned(), self::product(&product))
+            (StatusCode::OK, text(&product, "title").to_owned(), self::product(&product, words))
         }
-        Page::Cart => (StatusCode::OK, "Cart".to_owned(), cart(visit).await?),
+        Page::Cart => (StatusCode::OK, words.cart.to_owned(), cart(visit).await?),
         Page::Text(page) => (
             StatusCode::OK,
             text(&page, "title").to_owned(),
@@ -56,27 +58,27 @@ pub(super) async fn page(visit: &Visit, wanted: &Wanted) -> Result<(StatusCode, 
         ),
         _ => (
             StatusCode::NOT_FOUND,
-            "Not found".to_owned(),
+            words.pages.no_page.to_owned(),
             html! {
-                h1 { "This page does not exist" }
-                p { a href="/" { "Go to the start page" } }
+                h1 { (words.pages.no_page) }
+                p { a href="/" { (words.pages.to_start) } }
             },
         ),
     };
     Ok((status, Frame::new(visit, &title, content).html()))
 }
 
-fn products(title: &str, products: &[Value]) -> Markup {
+fn products(title: &str, products: &[Value], words: &Words) -> Markup {
     html! {
         h1 { (title) }
-        p { a href="/search" { "Search" } }
-        (list(products))
+        p { a href="/search" { (words.pages.search) } }
+        (list(products, words))
     }
 }
 
-fn list(products: &[Value]) -> Markup {
+fn list(products: &[Value], words: &Words) -> Markup {
     html! {
-        @if products.is_empty() { p.faint { "There is nothing here yet." } }
+        @if products.is_empty() { p.faint { (words.pages.nothing_here) } }
         ul.lines {
             @for product in products {
                 li {
@@ -92,28 +94,28 @@ fn list(products: &[Value]) -> Markup {
     }
 }
 
-fn product(product: &Value) -> Markup {
-    let variants = product.get("variants").and_then(Value::as_array).cloned().unwrap_or_default();
+fn product(product: &Value, words: &Words) -> Markup {
+    let (variants, words) = (values::list(product, "variants"), &words.pages);
     html! {
         h1 { (text(product, "title")) }
         form method="post" action="/cart/add" {
             div.field {
-                label for="variant" { "Variant" }
+                label for="variant" { (words.variant) }
                 select id="variant" name="id" {
-                    @for variant in &variants {
+                    @for variant in variants {
                         @let is_there = variant.get("in_stock").and_then(Value::as_bool).unwrap_or(true);
                         option value=(text(variant, "id")) disabled[!is_there] {
                             (text(variant, "title")) " – " (money(variant.get("price").unwrap_or(&Value::Null)))
-                            @if !is_there { " (sold out)" }
+                            @if !is_there { " " (words.sold_out) }
                         }
                     }
                 }
             }
             div.field {
-                label for="quantity" { "Quantity" }
+                label for="quantity" { (words.quantity) }
                 input id="quantity" name="quantity" type="number" min="1" value="1";
             }
-            button.primary { "Add to the cart" }
+            button.primary { (words.add_to_cart) }
         }
         section { (maud::PreEscaped(text(product, "description"))) }
     }
@@ -122,11 +124,12 @@ fn product(product: &Value) -> Markup {
 async fn cart(visit: &Visit) -> Result<Markup, Fault> {
     let cart = visit.load_cart().await?.filter(|cart| cart.sold_lines().next().is_some());
     let notice = if cart.is_none() { visit.unpaid_notice().await } else { None };
+    let words = visit.words();
     Ok(html! {
-        h1 { "Cart" }
+        h1 { (words.cart) }
         @if let Some(notice) = notice { (notice) }
         @match &cart {
-            None => { p { "The cart is empty. " a href="/" { "Find something" } } }
+            None => { p { (words.pages.cart_is_empty) " " a href="/" { (words.pages.find_something) } } }
             Some(cart) => {
                 form method="post" action="/cart" {
                     ul.lines {
@@ -135,17 +138,17 @@ async fn cart(visit: &Visit) -> Result<Markup, Fault> {
                             @let id = text(line, "id");
                             li {
                                 div { strong { (text(goods, "title")) } " " span.faint { (text(goods, "variant_title")) } }
-                                label.hidden for=(id) { "Quantity" }
+                                label.hidden for=(id) { (words.pages.quantity) }
                                 input id=(id) name="updates[]" type="number" min="0" style="width: 6rem"
                                     value=(quantity_of(line));
                                 div.amount { (money(goods.get("subtotal").unwrap_or(&Value::Null))) }
                             }
                         }
                     }
-                    (crate::totals::totals(&cart.json, visit.words()))
+                    (crate::totals::totals(&cart.json, words))
                     div.actions {
-                        button.secondary { "Update" }
-                        button.primary name="checkout" value="yes" { "Check out" }
+                        button.secondary { (words.pages.update) }
+                        button.primary name="checkout" value="yes" { (words.pages.check_out) }
                     }
                 }
             }

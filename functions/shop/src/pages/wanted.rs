@@ -133,9 +133,12 @@ async fn text_page(visit: &Visit, handle: &str, theme: Option<&Theme>) -> Result
             let path = format!("templates/page.contact.{ending}");
             theme.is_some_and(|theme| theme.files.contains_key(&path))
         };
-        let body = if has_own("json") || has_own("liquid") { "" } else { crate::contact::PLAIN };
+        let has_form = has_own("json") || has_own("liquid");
+        let words = visit.words();
+        let form = (!has_form).then(|| crate::contact::plain_form(words).into_string());
+        let body = form.unwrap_or_default();
         let page = serde_json::json!({
-            "title": "Contact", "handle": "contact", "body_html": body, "template_suffix": "contact",
+            "title": words.pages.contact_us, "handle": "contact", "body_html": body, "template_suffix": "contact",
         });
         return Ok(Page::Text(Box::new(page)));
     }

@@ -18,7 +18,7 @@ use tokio::sync::OnceCell;
 
 use super::{PREVIEW, SessionState, Visit};
 use crate::access;
-use crate::fault::Fault;
+use crate::fault::{Fault, ShopLanguage};
 use crate::form::Fields;
 use crate::shops::Shops;
 
@@ -70,6 +70,7 @@ impl Visit {
             let to = format!("{}://{now}{domain}", shops.scheme);
             return Err(Redirect::permanent(&format!("{to}{location}")).into_response());
         }
+        ShopLanguage::note(parts, &open.store);
         let trusts_proxy = shops.app.config.trust_proxy;
         let client = ClientIp::of(&parts.headers, &parts.extensions, trusts_proxy);
         let origin = format!("{}://{host}", shops.scheme);

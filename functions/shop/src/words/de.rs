@@ -1,9 +1,18 @@
 //! The words in German.
 
+mod account;
+mod errors;
+mod pages;
+
 use super::wording::Words;
 
 pub(super) const DE: Words = Words {
     language: "de",
+    countries: include_str!("../country_names/de.txt"),
+    accounts: account::ACCOUNT,
+    errors: errors::ERRORS,
+    phrases: errors::PHRASES,
+    pages: pages::PAGES,
     skip: "Zum Inhalt springen",
     shop: "Shop",
     cart: "Warenkorb",

@@ -1,9 +1,18 @@
 //! The words in English.
 
+mod account;
+mod errors;
+mod pages;
+
 use super::wording::Words;
 
 pub(super) const EN: Words = Words {
     language: "en",
+    countries: include_str!("../country_names/en.txt"),
+    accounts: account::ACCOUNT,
+    errors: errors::ERRORS,
+    phrases: errors::PHRASES,
+    pages: pages::PAGES,
     skip: "Skip to the content",
     shop: "Shop",
     cart: "Cart",

@@ -1,9 +1,18 @@
 //! The words in Spanish.
 
+mod account;
+mod errors;
+mod pages;
+
 use super::wording::Words;
 
 pub(super) const ES: Words = Words {
     language: "es",
+    countries: include_str!("../country_names/es.txt"),
+    accounts: account::ACCOUNT,
+    errors: errors::ERRORS,
+    phrases: errors::PHRASES,
+    pages: pages::PAGES,
     skip: "Ir al contenido",
     shop: "Tienda",
     cart: "Carrito",

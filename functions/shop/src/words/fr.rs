@@ -1,9 +1,18 @@
 //! The words in French.
 
+mod account;
+mod errors;
+mod pages;
+
 use super::wording::Words;
 
 pub(super) const FR: Words = Words {
     language: "fr",
+    countries: include_str!("../country_names/fr.txt"),
+    accounts: account::ACCOUNT,
+    errors: errors::ERRORS,
+    phrases: errors::PHRASES,
+    pages: pages::PAGES,
     skip: "Aller au contenu",
     shop: "Boutique",
     cart: "Panier",

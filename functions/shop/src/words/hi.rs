@@ -1,9 +1,18 @@
 //! The words in Hindi.
 
+mod account;
+mod errors;
+mod pages;
+
 use super::wording::Words;
 
 pub(super) const HI: Words = Words {
     language: "hi",
+    countries: include_str!("../country_names/hi.txt"),
+    accounts: account::ACCOUNT,
+    errors: errors::ERRORS,
+    phrases: errors::PHRASES,
+    pages: pages::PAGES,
     skip: "मुख्य सामग्री पर जाएँ",
     shop: "दुकान",
     cart: "कार्ट",

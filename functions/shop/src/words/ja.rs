@@ -1,9 +1,18 @@
 //! The words in Japanese.
 
+mod account;
+mod errors;
+mod pages;
+
 use super::wording::Words;
 
 pub(super) const JA: Words = Words {
     language: "ja",
+    countries: include_str!("../country_names/ja.txt"),
+    accounts: account::ACCOUNT,
+    errors: errors::ERRORS,
+    phrases: errors::PHRASES,
+    pages: pages::PAGES,
     skip: "本文へ移動",
     shop: "ショップ",
     cart: "カート",

@@ -8,21 +8,21 @@ use serde_json::{Value as Json, json};
 use super::plain::{nothing, plain};
 use super::record::{Kind, Listed, Record, no_text};
 use super::{media, product, swatch};
-use crate::data::{Listing, Page, handle, list, text};
+use crate::data::{Labels, Listing, Page, handle, list, text};
 use crate::shop::Shop;
 
 pub(crate) static COLLECTION: Kind = Kind { name: "collection", get: member, shape, text: no_text };
 
-/// The orders that a shopper can choose: value and name.
-const ORDERS: [(&str, &str); 8] = [
-    ("manual", "Featured"),
-    ("best-selling", "Best selling"),
-    ("title-ascending", "Alphabetically, A-Z"),
-    ("title-descending", "Alphabetically, Z-A"),
-    ("price-ascending", "Price, low to high"),
-    ("price-descending", "Price, high to low"),
-    ("created-ascending", "Date, old to new"),
-    ("created-descending", "Date, new to old"),
+/// The orders that a shopper can choose.
+const ORDERS: [&str; 8] = [
+    "manual",
+    "best-selling",
+    "title-ascending",
+    "title-descending",
+    "price-ascending",
+    "price-descending",
+    "created-ascending",
+    "created-descending",
 ];
 
 /// The collection of this handle, if the page's data has it; `all` has every product.
@@ -47,7 +47,7 @@ pub(crate) fn all(shop: &Arc<Shop>) -> Vec<Value> {
 }
 
 fn everything(shop: &Arc<Shop>) -> Value {
-    of_listing(shop, &json!({"handle": "all", "title": "All products"}))
+    of_listing(shop, &json!({"handle": "all", "title": shop.data.labels.all_products}))
 }
 
 pub(crate) fn of_listing(shop: &Arc<Shop>, raw: &Json) -> Value {
@@ -137,7 +137,7 @@ fn member(collection: &Record, name: &str) -> Option<Value> {
         },
         "filters" => listing(collection)
             .map_or_else(|| Value::from(Vec::new()), |listing| filters(&collection.shop, listing)),
-        "sort_options" => orders(false),
+        "sort_options" => orders(&collection.shop.data.labels, false),
         "sort_by" => listing(collection).map_or("", |listing| listing.sort_by.as_str()).into(),
         "default_sort_by" => "manual".into(),
         "all_tags" | "tags" => distinct(
@@ -171,13 +171,16 @@ fn distinct<'t>(texts: impl Iterator<Item = &'t str>) -> Value {
 }
 
 /// The orders of a list.
-pub(crate) fn orders(is_search: bool) -> Value {
-    let of_search = [("relevance", "Relevance"), ORDERS[4], ORDERS[5]];
-    let orders: &[(&str, &str)] = if is_search { &of_search } else { &ORDERS };
-    let one = |(value, name): &(&str, &str)| {
-        Value::map([("value", Value::from(*value)), ("name", Value::from(*name))])
+pub(crate) fn orders(labels: &Labels, is_search: bool) -> Value {
+    let one = |(value, name): (&str, &str)| {
+        Value::map([("value", Value::from(value)), ("name", Value::from(name))])
     };
-    orders.iter().map(one).collect()
+    let all = ORDERS.into_iter().zip(labels.orders);
+    if is_search {
+        let by_price = all.filter(|(value, _)| value.starts_with("price-"));
+        return std::iter::once(("relevance", labels.relevance)).chain(by_price).map(one).collect();
+    }
+    all.map(one).collect()
 }
 
 /// The filters of a listing, with the addresses that add and remove each value.
@@ -290,7 +293,7 @@ pub(crate) fn search(shop: &Arc<Shop>) -> Value {
             "filters",
             listing.map_or_else(|| Value::from(Vec::new()), |listing| filters(shop, listing)),
         ),
-        ("sort_options", orders(true)),
+        ("sort_options", orders(&shop.data.labels, true)),
         ("sort_by", listing.map_or("", |listing| listing.sort_by.as_str()).into()),
         ("default_sort_by", "relevance".into()),
         ("types", Value::from(vec![Value::from("product")])),

@@ -205,7 +205,7 @@ impl Object for FormObject {
                 }
             }
             "errors" => match posted.filter(|posted| !posted.errors.is_empty()) {
-                Some(posted) => Value::object(Errors(posted.errors.clone())),
+                Some(posted) => Value::object(Errors(posted.clone())),
                 None => Value::Nil,
             },
             "posted_successfully?" => posted.is_some_and(|posted| posted.errors.is_empty()).into(),
@@ -231,20 +231,26 @@ impl Object for FormObject {
 }
 
 /// The errors of a form: its fields as a list, and their messages.
-struct Errors(Vec<(String, String)>);
+struct Errors(Posted);
+
+impl Errors {
+    /// What people call a field.
+    fn name(&self, field: &str) -> String {
+        let known = self.0.names.iter().find(|(known, _)| known == field);
+        known.map_or_else(|| field.replace('_', " "), |(_, name)| name.clone())
+    }
+}
 
 impl Object for Errors {
     fn get(&self, name: &str) -> Option<Value> {
-        let by_field = |make: fn(&(String, String)) -> &str| {
-            Value::map(self.0.iter().map(|error| (error.0.as_str(), Value::from(make(error)))))
-        };
+        let errors = self.0.errors.iter();
         Some(match name {
-            "messages" => by_field(|(_, message)| message),
-            "translated_fields" => Value::map(
-                self.0
-                    .iter()
-                    .map(|(field, _)| (field.as_str(), Value::from(field.replace('_', " ")))),
+            "messages" => Value::map(
+                errors.map(|(field, message)| (field.as_str(), Value::from(message.as_str()))),
             ),
+            "translated_fields" => {
+                Value::map(errors.map(|(field, _)| (field.as_str(), Value::from(self.name(field)))))
+            }
             _ => return None,
         })
     }
@@ -254,6 +260,6 @@ impl Object for Errors {
     }
 
     fn items(&self) -> Option<Items<'_>> {
-        Some(Box::new(self.0.iter().map(|(field, _)| Value::from(field.as_str()))))
+        Some(Box::new(self.0.errors.iter().map(|(field, _)| Value::from(field.as_str()))))
     }
 }

@@ -72,13 +72,16 @@ impl Render for Paginate {
             ("parts", around.parts()),
             (
                 "previous",
-                around.link(current.checked_sub(1).filter(|page| *page > 0), "&laquo; Previous"),
+                around.link(
+                    current.checked_sub(1).filter(|page| *page > 0),
+                    &format!("&laquo; {}", shop.data.labels.previous),
+                ),
             ),
             (
                 "next",
                 around.link(
                     Some(current.saturating_add(1)).filter(|page| *page <= pages),
-                    "Next &raquo;",
+                    &format!("{} &raquo;", shop.data.labels.next),
                 ),
             ),
         ]);

@@ -63,6 +63,7 @@ fn a_form_of_an_address_is_about_this_address() {
         form: "customer_address".to_owned(),
         subject: "adr_2".to_owned(),
         errors: vec![("zip".to_owned(), "can't be blank".to_owned())],
+        names: Vec::new(),
         values: vec![("city".to_owned(), "<i>".to_owned())],
     };
     let html = shown(template, &Data { form: Some(rejected), ..data() });

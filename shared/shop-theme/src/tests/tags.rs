@@ -59,6 +59,7 @@ fn a_form_shows_what_was_posted() {
             form: "contact".to_owned(),
             subject: String::new(),
             errors: errors.iter().map(pair).collect(),
+            names: [("zip", "Postleitzahl")].iter().map(pair).collect(),
             values: vec![("email".to_owned(), "a@b.example".to_owned())],
         };
         let data = crate::Data { form: Some(form), ..data() };
@@ -70,6 +71,8 @@ fn a_form_shows_what_was_posted() {
         "{wrong}"
     );
     assert!(wrong.contains("</div>is invalid") && !wrong.contains("sent"), "{wrong}");
+    let named = shown(&[("zip", "fehlt")]);
+    assert!(named.contains("<li>Postleitzahl fehlt</li>"), "{named}");
     assert!(shown(&[]).contains("sent"));
 }
 

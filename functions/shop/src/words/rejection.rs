@@ -1,0 +1,174 @@
+//! The sentences for shoppers about what was rejected, by the codes of the API, whose own are in English and in part for
+//! programs.
+
+use super::Words;
+
+/// The codes of fields of which the API's own sentence says more: an example, a limit, or what something is needed for.
+const SAYS_MORE: [&str; 6] =
+    ["required", "too_long", "too_many", "out_of_range", "invalid_region", "invalid_postal_code"];
+
+impl Words {
+    /// The sentence about a field of a form, or about something of a cart; `detail` is the API's own.
+    pub(crate) fn of_field<'a>(&self, (pointer, code): (&str, &str), detail: &'a str) -> &'a str {
+        let is_english = self.language == "en";
+        if let Some(sentence) = self.of_choice(pointer).filter(|_| code == "required") {
+            return sentence;
+        }
+        let known =
+            self.of_form(code).or_else(|| self.of_code(code)).or_else(|| self.of_cart(code));
+        match known.filter(|_| !(is_english && SAYS_MORE.contains(&code))) {
+            Some(sentence) => sentence,
+            None if is_english => detail,
+            None => self.invalid,
+        }
+    }
+
+    /// The sentence about a whole request; `detail` is the API's own.
+    pub(crate) fn of_request<'a>(&self, code: &str, detail: &'a str) -> &'a str {
+        match self.of_state(code).or_else(|| self.of_cart(code)) {
+            Some(sentence) => sentence,
+            None if self.language == "en" => detail,
+            None => self.errors.not_accepted,
+        }
+    }
+
+    /// Of what an order needs that is no field of its form.
+    fn of_choice(&self, pointer: &str) -> Option<&'static str> {
+        match pointer {
+            "/shipping_address" | "/billing_address" => Some(self.errors.address_needed),
+            "/shipping_rate_id" => Some(self.errors.rate_needed),
+            "/payment" | "/payment/provider" | "/payment/method" => Some(self.errors.method_needed),
+            _ => None,
+        }
+    }
+
+    fn of_form(&self, code: &str) -> Option<&'static str> {
+        let errors = &self.errors;
+        Some(match code {
+            "required" | "too_short" => self.required,
+            "too_long" => errors.too_long,
+            "invalid_characters" => errors.characters,
+            "invalid_email" => errors.email,
+            "invalid_phone" => errors.phone,
+            "invalid_postal_code" => errors.postal_code,
+            "invalid_region" => errors.region,
+            "invalid_country" => errors.country,
+            "password_too_short" => errors.password_short,
+            "password_too_long" => errors.password_long,
+            "password_common" => errors.password_common,
+            "does_not_match" => errors.passwords_differ,
+            _ => return None,
+        })
+    }
+
+    /// Of discount codes and gift cards.
+    fn of_code(&self, code: &str) -> Option<&'static str> {
+        let errors = &self.errors;
+        Some(match code {
+            "unknown_discount_code" | "unknown_gift_card" => self.code_unknown,
+            "discount_disabled" | "discount_expired" | "discount_used_up" => errors.discount_over,
+            "discount_not_started" => errors.discount_early,
+            "discount_used_by_customer" => errors.discount_used,
+            "discount_not_first_order" => errors.discount_first_order,
+            "discount_minimum_not_met" => errors.discount_minimum,
+            "discount_not_applicable" => errors.discount_goods,
+            "discount_not_for_shipping_rate" => errors.discount_rate,
+            "not_combinable" => errors.discount_alone,
+            "duplicate" => errors.code_twice,
+            "currency_mismatch" => errors.other_currency,
+            "gift_card_disabled" | "gift_card_expired" => errors.card_over,
+            "gift_card_empty" => errors.card_empty,
+            _ => return None,
+        })
+    }
+
+    /// Of a cart and its order, as a whole or at a place of it.
+    fn of_cart(&self, code: &str) -> Option<&'static str> {
+        let errors = &self.errors;
+        Some(match code {
+            "price_changed" => self.price_changed,
+            "line_price_changed" => errors.price_changed,
+            "insufficient_stock" => errors.out_of_stock,
+            "unknown_variant" => errors.unsold,
+            "empty_cart" => errors.empty_cart,
+            "amount_out_of_range" | "out_of_range" | "too_many" | "too_large" => errors.too_much,
+            "no_shipping_to_address" => errors.no_shipping,
+            "unknown_shipping_rate" | "shipping_rate_unavailable" => errors.rate_gone,
+            "payment_method_unavailable"
+            | "amount_not_supported"
+            | "provider_not_connected"
+            | "unknown_provider" => errors.method_gone,
+            "account_required" => errors.account_required,
+            "store_not_accepting_orders" | "store_not_ready" => errors.closed,
+            _ => return None,
+        })
+    }
+
+    /// Of a request that came too often, too late, or without a right to it.
+    fn of_state(&self, code: &str) -> Option<&'static str> {
+        let errors = &self.errors;
+        Some(match code {
+            "rate_limited" | "too_many_attempts" => self.too_often,
+            "version_conflict" | "precondition_failed" | "request_in_progress" => {
+                self.changed_meanwhile
+            }
+            "invalid_state_transition" => self.not_possible,
+            "not_found" | "gone" => self.not_there,
+            "validation_failed" => self.check_fields,
+            "order_already_paid" => errors.paid_already,
+            "order_expired" => errors.order_over,
+            "invalid_credentials" => errors.wrong_sign_in,
+            "invalid_or_expired_code" => errors.wrong_code,
+            "account_disabled" => errors.account_disabled,
+            "mail_limit" | "owner_unverified" => errors.no_mail,
+            "address_limit" => errors.address_limit,
+            "export_limit" => self.accounts.copy_busy,
+            "empty_form" => errors.form_empty,
+            "body_too_large" => errors.form_too_large,
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core_types::fields::Locale;
+    use primitives::fields::FromText;
+
+    use super::*;
+
+    #[test]
+    fn a_field_is_told_in_the_language_of_the_shop() {
+        let of = |locale: &str| Words::of(&Locale::from_text(locale).unwrap());
+        for (code, german, english) in [
+            ("required", "Bitte ausfüllen.", "Needed for the carrier."),
+            ("too_short", "Bitte ausfüllen.", "Please fill this in."),
+            (
+                "invalid_postal_code",
+                "Bitte geben Sie eine gültige Postleitzahl dieses Landes an.",
+                "Needed for the carrier.",
+            ),
+            (
+                "no_shipping_to_address",
+                "Der Shop liefert nicht an diese Adresse.",
+                "The shop does not ship to this address.",
+            ),
+            ("of_tomorrow", "Bitte prüfen Sie das.", "Needed for the carrier."),
+        ] {
+            let (field, detail) = (("/ship/phone", code), "Needed for the carrier.");
+            assert_eq!(of("de-CH").of_field(field, detail), german, "{code}");
+            assert_eq!(of("en").of_field(field, detail), english, "{code}");
+        }
+        let rate = of("de").of_field(("/shipping_rate_id", "required"), "A rate is required.");
+        assert_eq!(rate, "Bitte wählen Sie eine Versandart.");
+    }
+
+    #[test]
+    fn a_request_is_told_in_the_language_of_the_shop() {
+        let of = |locale: &str| Words::of(&Locale::from_text(locale).unwrap());
+        let japanese = of("ja");
+        assert_eq!(japanese.of_request("order_expired", "Expired."), japanese.errors.order_over);
+        assert_eq!(japanese.of_request("of_tomorrow", "Later."), japanese.errors.not_accepted);
+        assert_eq!(of("en").of_request("of_tomorrow", "Later."), "Later.");
+    }
+}
