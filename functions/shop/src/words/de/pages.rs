@@ -39,7 +39,7 @@ pub(super) const PAGES: PageWords = PageWords {
     message: "Nachricht",
     send: "Senden",
     not_open: "Dieser Shop ist noch nicht geöffnet.",
-    enter: "Eintreten",
+    enter: "Shop betreten",
     no_page: "Diese Seite gibt es nicht",
     too_many_requests: "Zu viele Anfragen auf einmal",
     sign_in_again: "Bitte melden Sie sich noch einmal an",

@@ -4,7 +4,7 @@ use super::super::wording::PageWords;
 
 pub(super) const PAGES: PageWords = PageWords {
     availability: "Disponibilidad",
-    in_stock: "En existencias",
+    in_stock: "En stock",
     out_of_stock: "Agotado",
     price: "Precio",
     product_type: "Tipo de producto",
@@ -39,7 +39,7 @@ pub(super) const PAGES: PageWords = PageWords {
     message: "Mensaje",
     send: "Enviar",
     not_open: "Esta tienda aún no está abierta.",
-    enter: "Entrar",
+    enter: "Entrar en la tienda",
     no_page: "Esta página no existe",
     too_many_requests: "Demasiadas solicitudes a la vez",
     sign_in_again: "Vuelva a iniciar sesión",

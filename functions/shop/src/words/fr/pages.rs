@@ -39,7 +39,7 @@ pub(super) const PAGES: PageWords = PageWords {
     message: "Message",
     send: "Envoyer",
     not_open: "Cette boutique n’est pas encore ouverte.",
-    enter: "Entrer",
+    enter: "Entrer dans la boutique",
     no_page: "Cette page n’existe pas",
     too_many_requests: "Trop de demandes à la fois",
     sign_in_again: "Veuillez vous reconnecter",

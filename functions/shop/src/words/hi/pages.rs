@@ -39,7 +39,7 @@ pub(super) const PAGES: PageWords = PageWords {
     message: "संदेश",
     send: "भेजें",
     not_open: "यह दुकान अभी खुली नहीं है।",
-    enter: "प्रवेश करें",
+    enter: "दुकान में जाएँ",
     no_page: "यह पेज मौजूद नहीं है",
     too_many_requests: "एक साथ बहुत अधिक अनुरोध हुए",
     sign_in_again: "कृपया फिर से साइन इन करें",
