@@ -21,7 +21,7 @@ use crate::document;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::frame::Page;
-use crate::paths::segment;
+use crate::paths::{is_path, segment};
 use crate::shops::Shops;
 use crate::values::with;
 use crate::visit::{CART, Visit};
@@ -92,7 +92,7 @@ fn lines(fields: &Fields, words: &Words) -> Result<Vec<Value>, Fault> {
 }
 
 fn line(fields: &Fields, words: &Words) -> Result<Value, Fault> {
-    let id = fields.text("id").ok_or_else(reply::no_variant)?;
+    let id = fields.text("id").ok_or_else(|| reply::no_variant(words))?;
     let quantity = fields.text("quantity").map_or(Ok(1), |text| reply::quantity(text, words))?;
     if quantity == 0 {
         return Err(reply::no_units(words));
@@ -118,7 +118,7 @@ async fn added(visit: &Visit, fields: &Fields) -> Result<(Cart, Vec<Value>), Fau
 fn page_of_form(visit: &Visit, headers: &HeaderMap) -> String {
     let from = headers.get(header::REFERER).and_then(|from| from.to_str().ok());
     let path = from.and_then(|from| from.strip_prefix(&visit.origin));
-    path.filter(|path| path.starts_with('/')).unwrap_or("/").to_owned()
+    path.filter(|path| is_path(path)).unwrap_or("/").to_owned()
 }
 
 /// The page after a form that added nothing: why, and the way back.
@@ -132,7 +132,7 @@ fn not_added(visit: &Visit, fault: &Fault, back: &str) -> Response {
         @for sentence in fault.sentences() { p { (sentence) } }
         p { a.button.primary href=(back) { (words.back) } " " a.button.secondary href="/cart" { (words.cart) } }
     };
-    Page::new(visit, words.not_added, content).answer(fault.status)
+    fault.with_retry(Page::new(visit, words.not_added, content).answer(fault.status))
 }
 
 async fn add(asked: Asked, headers: HeaderMap, visit: Visit, fields: Fields) -> Response {

@@ -6,7 +6,7 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
-use gateway::budget::Unmetered;
+use gateway::budget::{ChargeOnly, Unmetered};
 use gateway::request::{ClientIp, PasswordPage};
 use http::{HeaderName, Method, StatusCode, header};
 use serde_json::Value;
@@ -24,6 +24,17 @@ pub(crate) struct Api {
     router: Router,
 }
 
+/// Which budget a call is charged to.
+#[derive(Debug, Clone, Copy)]
+enum Charging {
+    /// That of the visitor.
+    Once,
+    /// None.
+    Free,
+    /// That of the visitor, and nothing is answered.
+    Only,
+}
+
 /// A call of the API.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
@@ -34,7 +45,7 @@ pub(crate) struct Call {
     client: Option<ClientIp>,
     password_page: Option<PasswordPage>,
     reads: SharedReads,
-    is_free: bool,
+    charging: Charging,
 }
 
 /// A successful answer.
@@ -61,7 +72,7 @@ impl Call {
             client: None,
             password_page: None,
             reads: SharedReads::default(),
-            is_free: false,
+            charging: Charging::Once,
         }
     }
 
@@ -108,9 +119,13 @@ impl Call {
     }
 
     /// Charges no budget: a page is charged once, whatever it is made of.
-    pub(crate) fn free(mut self) -> Self {
-        self.is_free = true;
-        self
+    pub(crate) fn free(self) -> Self {
+        Self { charging: Charging::Free, ..self }
+    }
+
+    /// Charges the budget, and does nothing else.
+    pub(crate) fn charge_only(self) -> Self {
+        Self { charging: Charging::Only, ..self }
     }
 
     fn into_request(self) -> Option<Request> {
@@ -133,8 +148,10 @@ impl Call {
         if let Some(page) = self.password_page {
             request.extensions_mut().insert(page);
         }
-        if self.is_free {
-            request.extensions_mut().insert(Unmetered);
+        match self.charging {
+            Charging::Once => {}
+            Charging::Free => drop(request.extensions_mut().insert(Unmetered)),
+            Charging::Only => drop(request.extensions_mut().insert(ChargeOnly)),
         }
         Some(request)
     }

@@ -89,6 +89,14 @@ impl Fault {
         if is_own { &self.detail } else { words.of_request(&self.code, &self.detail) }
     }
 
+    /// A page about it, with the time after which another attempt is accepted.
+    pub(crate) fn with_retry(&self, mut response: Response) -> Response {
+        if let Some(after) = &self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, after.clone());
+        }
+        response
+    }
+
     /// The sentences about the fields, or else the one about the request.
     pub(crate) fn sentences(&self) -> Vec<&str> {
         if self.fields.is_empty() {
@@ -119,9 +127,7 @@ impl IntoResponse for Fault {
             let over = HeaderValue::from_static(SIGNED_OUT);
             response.headers_mut().append(header::SET_COOKIE, over);
         }
-        if let Some(after) = &self.retry_after {
-            response.headers_mut().insert(header::RETRY_AFTER, after.clone());
-        }
+        response = self.with_retry(response);
         response.extensions_mut().insert(self);
         crate::document::with_headers(response)
     }

@@ -67,7 +67,7 @@ fn too_large() -> Fault {
 }
 
 fn unreadable() -> Fault {
-    Fault::of(StatusCode::BAD_REQUEST, "invalid_json", "The request is not JSON.")
+    Fault::of(StatusCode::BAD_REQUEST, "invalid_json", "")
 }
 
 impl Fields {

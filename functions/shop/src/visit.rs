@@ -205,14 +205,12 @@ impl Visit {
         format!("/v1/storefront/{}{path}", segment(self.store().subdomain.as_str()))
     }
 
-    /// Charges the visitor's budget for a page. Nothing is read for it.
+    /// Charges the visitor's budget for a page. Nothing is read for it but the session of a preview.
     ///
     /// # Errors
     /// 429, 503.
     pub(crate) async fn charge(&self) -> Result<(), Fault> {
-        let name = segment(self.store().subdomain.as_str());
-        let call = self.anonymous(Method::GET, format!("/v1/storefront/lookup?subdomain={name}"));
-        self.send(call.header("x-service-preview-token", self.preview())).await.map(drop)
+        self.send(self.public("").charge_only()).await.map(drop)
     }
 
     /// As [`Visit::get`], charged to the visitor's budget: for each search.

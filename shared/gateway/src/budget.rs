@@ -43,6 +43,11 @@ pub struct Budgets {
 #[derive(Debug, Clone, Copy)]
 pub struct Unmetered;
 
+/// Marks a request that its budget is charged for, and that is answered with nothing else: a page of a shop is charged once
+/// for all that it is made of. It is an extension of the request, which no client can send.
+#[derive(Debug, Clone, Copy)]
+pub struct ChargeOnly;
+
 /// The actual cost of a request, where it differs from the charge.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ActualCost(pub(crate) u32);

@@ -221,6 +221,8 @@ fn base16(bytes: &[u8]) -> String {
 pub(crate) fn is_stored(status: u16, code: Option<&Code>) -> bool {
     let transient = [
         Code::VersionConflict,
+        // Of the version in `If-Match`, which the fingerprint has not.
+        Code::PreconditionFailed,
         Code::DeliveryInFlight,
         Code::RequestInProgress,
         Code::IdempotencyKeyReused,

@@ -78,7 +78,7 @@ pub(super) async fn delete(_: Navigation, visit: Visit, sent: Fields) -> Respons
             let is_code = fault.is("invalid_or_expired_code") && !challenge.is_empty();
             let challenge = Some(challenge).filter(|_| is_code);
             let privacy = Privacy { error: Some(error), challenge, ..Privacy::default() };
-            view::with_retry(privacy.answer(&visit, &me, view::status_of(&fault)), &fault)
+            fault.with_retry(privacy.answer(&visit, &me, view::status_of(&fault)))
         }
         Err(fault) => fault.into_response(),
     }

@@ -56,7 +56,7 @@ pub(super) async fn submit(_: Navigation, visit: Visit, sent: Fields) -> Respons
         }
         Err(fault) if fault.status.is_client_error() => {
             let status = view::status_of(&fault);
-            view::with_retry(page(&visit, &sent, Some(&fault), status).await, &fault)
+            fault.with_retry(page(&visit, &sent, Some(&fault), status).await)
         }
         Err(fault) => fault.into_response(),
     }

@@ -66,7 +66,7 @@ async fn rejected(visit: &Visit, sent: &Fields, fault: &Fault) -> Response {
     let error = fault.sentences().join(" ");
     let form = posted("customer_login", sent, messages(fault, CUSTOMER_FIELDS, visit.words()));
     let shown = (Some(error.as_str()), view::status_of(fault));
-    view::with_retry(page(visit, sent, Some(form), shown).await, fault)
+    fault.with_retry(page(visit, sent, Some(form), shown).await)
 }
 
 /// Begins the session of this browser. The guest's cart becomes the customer's.
@@ -106,7 +106,7 @@ pub(super) async fn mail_code(_: Navigation, visit: Visit, sent: Fields) -> Resp
         Err(fault) => {
             let error = fault.sentences().join(" ");
             let page = AskForCode { visit: &visit, email, target: &target, error: Some(&error) };
-            view::with_retry(page.answer(view::status_of(&fault)), &fault)
+            fault.with_retry(page.answer(view::status_of(&fault)))
         }
     }
 }

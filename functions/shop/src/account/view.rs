@@ -217,14 +217,6 @@ pub(super) fn status_of(fault: &Fault) -> StatusCode {
     }
 }
 
-/// The page with the time after which another attempt is accepted.
-pub(super) fn with_retry(mut response: Response, fault: &Fault) -> Response {
-    if let Some(after) = &fault.retry_after {
-        response.headers_mut().insert(header::RETRY_AFTER, after.clone());
-    }
-    response
-}
-
 /// The page that asks for a mailed code.
 pub(super) struct CodePage<'a> {
     pub(super) visit: &'a Visit,

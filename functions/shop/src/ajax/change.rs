@@ -19,14 +19,14 @@ use super::stock;
 /// # Errors
 /// A line that the cart has not, and the problem of the answer.
 pub(super) async fn line(visit: &Visit, fields: &Fields) -> Result<Option<Cart>, Fault> {
-    let cart = visit.load_cart().await?.ok_or_else(no_line)?;
+    let cart = visit.load_cart().await?.ok_or_else(|| no_line(visit.words()))?;
     let place = fields.text("line").and_then(|place| place.parse().ok());
     let found = match (fields.text("id"), place) {
         (Some(id), _) => cart.line(id),
         (None, Some(place)) => cart.line_at(place),
         (None, None) => None,
     };
-    let line = found.ok_or_else(no_line)?;
+    let line = found.ok_or_else(|| no_line(visit.words()))?;
     let quantity = match fields.text("quantity") {
         Some(text) => quantity(text, visit.words())?,
         None => quantity_of(line),
@@ -109,7 +109,10 @@ fn quantities(cart: &Cart, fields: &Fields, words: &Words) -> Result<Option<Vec<
         let at = if name.is_empty() {
             Some(place)
         } else {
-            let id = cart.line(name).map(|line| text(line, "id")).ok_or_else(no_line)?;
+            let id = cart
+                .line(name)
+                .map(|line| text(line, "id"))
+                .ok_or_else(|| no_line(visit.words()))?;
             cart.sold_lines().position(|line| text(line, "id") == id)
         };
         if let Some(count) = at.and_then(|at| wanted.get_mut(at)) {

@@ -93,21 +93,17 @@ pub(super) fn error(fault: &Fault) -> Response {
         let over = HeaderValue::from_static(crate::fault::SIGNED_OUT);
         response.headers_mut().append(header::SET_COOKIE, over);
     }
-    if let Some(after) = &fault.retry_after {
-        response.headers_mut().insert(header::RETRY_AFTER, after.clone());
-    }
-    response
+    fault.with_retry(response)
 }
 
 /// A request that names no variant.
-pub(super) fn no_variant() -> Fault {
-    let detail = "Required parameter missing or invalid: id";
-    Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "required", detail)
+pub(super) fn no_variant(words: &Words) -> Fault {
+    Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "required", words.errors.no_variant)
 }
 
 /// A request about a line that the cart has not.
-pub(super) fn no_line() -> Fault {
-    Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "not_found", "no valid id or line parameter")
+pub(super) fn no_line(words: &Words) -> Fault {
+    Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "not_found", words.not_there)
 }
 
 /// A quantity as a form writes it.

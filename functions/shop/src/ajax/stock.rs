@@ -91,11 +91,11 @@ fn rejection(line: &Value, before: u64, words: &Words) -> Fault {
         variant => format!("{} - {variant}", text(goods, "title")),
     };
     let text = match (before, quantity_of(line)) {
-        (0, 1) => words.sold_out,
-        (0, _) => words.too_few,
-        _ => words.no_more,
+        (0, 1) => words.title_sold_out,
+        (0, _) => words.title_too_few,
+        _ => words.title_no_more,
     };
-    let detail = fill(text, &[("title", &format!("“{title}”"))]);
+    let detail = fill(text, &[("title", &title)]);
     Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "insufficient_stock", &detail)
 }
 

@@ -52,8 +52,8 @@ impl Fault {
         let title = self.title(words);
         let fault = self.in_words(words);
         // The details of this system's own faults are for its log.
-        let is_said = fault.status.is_server_error() || fault.is("not_found");
-        let sentences = if is_said { Vec::new() } else { fault.sentences() };
+        let is_told_by_title = fault.status.is_server_error() || fault.is("not_found");
+        let sentences = if is_told_by_title { Vec::new() } else { fault.sentences() };
         let content = html! {
             h1 { (title) }
             @for sentence in sentences { @if !sentence.is_empty() && sentence != title { p { (sentence) } } }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use http::Method;
-use primitives::problem::Code;
 use serde_json::Value;
 
 use crate::api::{Answer, Call};
@@ -51,10 +50,6 @@ impl Visit {
             Ok(Ok(true)) => {
                 let call = self.order_call(Method::GET, id, &path_of(id)).free();
                 Ok(self.shown(id, &self.send(call).await?))
-            }
-            Ok(Err(problem)) if problem.code != Code::NotFound => {
-                tracing::warn!(cause = %problem, "provider not asked about an order that is shown");
-                Ok(known)
             }
             // The provider's webhook decides it.
             Ok(_) | Err(_) => Ok(known),

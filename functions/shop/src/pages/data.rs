@@ -210,7 +210,7 @@ async fn customer(visit: &Visit) -> Value {
 ///
 /// # Errors
 /// 503.
-pub(super) async fn fill(
+pub(super) async fn fill_shell(
     visit: &Visit,
     data: &mut Data,
     (collections, texts): (bool, bool),

@@ -106,7 +106,7 @@ fn product(product: &Value, words: &Words) -> Markup {
                         @let is_there = variant.get("in_stock").and_then(Value::as_bool).unwrap_or(true);
                         option value=(text(variant, "id")) disabled[!is_there] {
                             (text(variant, "title")) " – " (money(variant.get("price").unwrap_or(&Value::Null)))
-                            @if !is_there { " " (words.sold_out) }
+                            @if !is_there { " " (words.option_sold_out) }
                         }
                     }
                 }

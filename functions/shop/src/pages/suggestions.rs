@@ -85,7 +85,7 @@ async fn suggested(visit: &Visit) -> Result<Value, Fault> {
     let suggests = |kind| shop_theme::suggests(&data, kind);
     let (collections, pages) = (suggests("collection"), suggests("page"));
     if collections || pages {
-        data::fill(visit, &mut data, (collections, pages)).await?;
+        data::fill_shell(visit, &mut data, (collections, pages)).await?;
     }
     Ok(shop_theme::suggestions_json(&terms, &products, &data))
 }

@@ -20,6 +20,7 @@ use super::{PREVIEW, SessionState, Visit};
 use crate::access;
 use crate::fault::{Fault, ShopLanguage};
 use crate::form::Fields;
+use crate::paths::is_path;
 use crate::shops::Shops;
 
 impl FromRequestParts<Arc<Shops>> for Visit {
@@ -60,6 +61,10 @@ impl Visit {
             (Err(closed), Some(token)) => previewed(shops, &name, token).await.ok_or(closed),
         };
         let (open, session) = found.map_err(|problem| Fault::from(problem).into_response())?;
+        // A browser takes `//host` for another site: no page may lead there.
+        if !is_path(parts.uri.path()) {
+            return Err(Fault::not_found().into_response());
+        }
         let preview_session = OnceCell::new_with(session);
         let reads = SharedReads::default();
         if let Some(context) = Context::current() {

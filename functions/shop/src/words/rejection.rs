@@ -7,6 +7,18 @@ use super::Words;
 const SAYS_MORE: [&str; 6] =
     ["required", "too_long", "too_many", "out_of_range", "invalid_region", "invalid_postal_code"];
 
+/// The members of carts and orders that no other form has.
+const OF_ORDERS: [&str; 8] = [
+    "/lines",
+    "/items",
+    "/discount_codes",
+    "/gift_card",
+    "/add_gift_card_codes",
+    "/shipping_",
+    "/payment",
+    "/expected_total",
+];
+
 impl Words {
     /// The sentence about a field of a form, or about something of a cart; `detail` is the API's own.
     pub(crate) fn of_field<'a>(&self, (pointer, code): (&str, &str), detail: &'a str) -> &'a str {
@@ -14,8 +26,9 @@ impl Words {
         if let Some(sentence) = self.of_choice(pointer).filter(|_| code == "required") {
             return sentence;
         }
-        let known =
-            self.of_form(code).or_else(|| self.of_code(code)).or_else(|| self.of_cart(code));
+        let of_order = || self.of_code(code).or_else(|| self.of_cart(code));
+        let is_of_order = OF_ORDERS.iter().any(|member| pointer.starts_with(member));
+        let known = self.of_form(code).or_else(|| of_order().filter(|_| is_of_order));
         match known.filter(|_| !(is_english && SAYS_MORE.contains(&code))) {
             Some(sentence) => sentence,
             None if is_english => detail,
@@ -86,7 +99,7 @@ impl Words {
     fn of_cart(&self, code: &str) -> Option<&'static str> {
         let errors = &self.errors;
         Some(match code {
-            "price_changed" => self.price_changed,
+            "price_changed" => self.total_changed,
             "line_price_changed" => errors.price_changed,
             "insufficient_stock" => errors.out_of_stock,
             "unknown_variant" => errors.unsold,
@@ -155,10 +168,12 @@ mod tests {
             ),
             ("of_tomorrow", "Bitte prüfen Sie das.", "Needed for the carrier."),
         ] {
-            let (field, detail) = (("/ship/phone", code), "Needed for the carrier.");
+            let (field, detail) = (("/shipping_address/phone", code), "Needed for the carrier.");
             assert_eq!(of("de-CH").of_field(field, detail), german, "{code}");
             assert_eq!(of("en").of_field(field, detail), english, "{code}");
         }
+        let of_contact = of("de").of_field(("/fields", "too_many"), "At most 20.");
+        assert_eq!(of_contact, "Bitte prüfen Sie das.");
         let rate = of("de").of_field(("/shipping_rate_id", "required"), "A rate is required.");
         assert_eq!(rate, "Bitte wählen Sie eine Versandart.");
     }

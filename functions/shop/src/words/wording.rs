@@ -30,8 +30,8 @@ wordings! {
     your_account have_account sign_in email news delivery address billing_address same another
     shipping rates_later rate update_total codes code apply remove gift_card code_unknown
     payment nothing_to_pay no_method payment_method by_stripe by_razorpay by_arrangement review
-    note optional order_and_pay order_now binding free days_one days_other price_changed cart_changed
-    pickup sold_out too_few no_more not_added back
+    note optional order_and_pay order_now binding free days_one days_other total_changed cart_changed
+    pickup title_sold_out title_too_few title_no_more not_added back
     your_order quantity gone gone_item subtotal discount shipping_by tax total tax_included
     gift_cards to_pay country first_name last_name company street flat city postal_code region
     phone choose required invalid order order_number is_cancelled thanks is_refunded
@@ -65,7 +65,7 @@ wordings! {
     too_long characters email phone postal_code region country password_short password_long
     password_common passwords_differ wrong_password wrong_code wrong_sign_in link_over
     account_disabled no_mail account_required address_needed rate_needed method_needed closed address_limit empty_cart out_of_stock unsold
-    no_number no_units too_much price_changed no_shipping rate_gone method_gone paid_already order_over discount_over
+    no_number no_units no_variant too_much price_changed no_shipping rate_gone method_gone paid_already order_over discount_over
     discount_early discount_used discount_first_order discount_minimum discount_goods discount_rate
     discount_alone code_twice other_currency card_over card_empty form_empty form_too_large
     not_accepted
@@ -84,7 +84,7 @@ wordings! {
     PageWords {
     availability in_stock out_of_stock price product_type vendor tag previous next
     all_products relevance featured best_selling from_a from_z cheapest dearest oldest newest products search search_for
-    nothing_here variant sold_out quantity add_to_cart cart_is_empty find_something update check_out
+    nothing_here variant option_sold_out quantity add_to_cart cart_is_empty find_something update check_out
     contact_us your_name message send not_open enter no_page too_many_requests sign_in_again
     not_from_here no_answer failed to_start
     }

@@ -71,7 +71,10 @@ pub struct ListQuery {
 impl ListQuery {
     /// Whether only the facet index can answer.
     pub fn needs_facets(&self) -> bool {
-        self.vendor.is_some() || self.product_type.is_some() || self.options.is_some()
+        let has = |texts: &Option<Texts>| texts.as_ref().is_some_and(|texts| !texts.0.is_empty());
+        has(&self.vendor)
+            || has(&self.product_type)
+            || self.options.as_ref().is_some_and(|options| !options.0.is_empty())
     }
 
     /// Its filters by values.

@@ -2,6 +2,8 @@
 
 use primitives::fields::{FromText, Violation};
 
+/// The most values of a parameter.
+const MAX_VALUES: usize = 100;
 /// The most characters of a parameter.
 const MAX_LENGTH: usize = 5_000;
 
@@ -15,14 +17,14 @@ impl FromText for Texts {
     fn from_text(text: &str) -> Result<Self, Violation> {
         ensure_short(text)?;
         let texts = parts(text).into_iter().map(unescaped);
-        Ok(Self(texts.filter(|text| !text.is_empty()).collect()))
+        few(texts.filter(|text| !text.is_empty()).collect()).map(Self)
     }
 }
 
 primitives::text_field!(Texts);
 primitives::string_schema!(Texts: {"maxLength": 5_000});
 
-/// Values of options, each with the name of its option.
+/// Values of options, each with the name of its option; pairs with an empty text are left out.
 #[derive(Debug, Clone)]
 pub struct OptionValues(pub Vec<(String, String)>);
 
@@ -32,15 +34,18 @@ impl FromText for OptionValues {
     fn from_text(text: &str) -> Result<Self, Violation> {
         ensure_short(text)?;
         let mut values = Vec::new();
-        for part in parts(text) {
+        for part in parts(text).into_iter().filter(|part| !part.trim().is_empty()) {
             let Some(colon) = unescaped_at(part, ':').next() else {
                 let detail = format!("Must be {}.", Self::EXPECTS);
                 return Err(Violation::new("invalid_option", detail));
             };
             let (name, value) = part.split_at(colon);
-            values.push((unescaped(name), unescaped(value.strip_prefix(':').unwrap_or(value))));
+            let pair = (unescaped(name), unescaped(value.strip_prefix(':').unwrap_or(value)));
+            if !pair.0.is_empty() && !pair.1.is_empty() {
+                values.push(pair);
+            }
         }
-        Ok(Self(values))
+        few(values).map(Self)
     }
 }
 
@@ -57,6 +62,13 @@ fn ensure_short(text: &str) -> Result<(), Violation> {
         ));
     }
     Ok(())
+}
+
+fn few<T>(values: Vec<T>) -> Result<Vec<T>, Violation> {
+    if values.len() > MAX_VALUES {
+        return Err(Violation::new("too_many", format!("Must be at most {MAX_VALUES} values.")));
+    }
+    Ok(values)
 }
 
 /// The places of a sign that no backslash precedes.
@@ -100,7 +112,9 @@ mod tests {
         assert_eq!(texts(r"Smith\, Sons,a\\b"), Some(vec!["Smith, Sons".into(), r"a\b".into()]));
         assert_eq!(texts("Acme, ,Bell,"), Some(vec!["Acme".into(), "Bell".into()]));
         assert_eq!(texts(""), Some(Vec::new()));
-        assert_eq!(texts(&"x,".repeat(2_501)), None);
+        assert_eq!(texts(&"x,".repeat(100)).map(|texts| texts.len()), Some(100));
+        assert_eq!(texts(&"x,".repeat(101)), None);
+        assert_eq!(texts(&"x".repeat(5_001)), None);
     }
 
     #[test]
@@ -114,6 +128,9 @@ mod tests {
         assert_eq!(found("Ratio:16:9"), Some(vec![pair("Ratio", "16:9")]));
         assert_eq!(found(r"A\:B:C\,D"), Some(vec![pair("A:B", "C,D")]));
         assert_eq!(found("Colour"), None);
-        assert_eq!(found("Colour:"), Some(vec![pair("Colour", "")]));
+        for empty in ["", " ", "Colour:", ":Blue", " : ,"] {
+            assert_eq!(found(empty), Some(Vec::new()), "{empty}");
+        }
+        assert_eq!(found("Colour:Blue,"), Some(vec![pair("Colour", "Blue")]));
     }
 }

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::future::join;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
 use super::endpoint::Endpoint;
@@ -19,7 +19,7 @@ use crate::answer::Answer;
 use crate::app::App;
 use crate::bridged;
 use crate::budget;
-use crate::budget::{ActualCost, Charge, PendingCharge, Unmetered};
+use crate::budget::{ActualCost, Charge, ChargeOnly, PendingCharge, Unmetered};
 use crate::caller::Identity;
 use crate::idempotency;
 use crate::idempotency::{Claim, Claimed};
@@ -36,6 +36,7 @@ pub(super) async fn handle(
     request: Request,
 ) -> Response {
     let row = &endpoint.row;
+    let is_charge_only = request.extensions().get::<ChargeOnly>().is_some();
     let outcome = guard(&endpoint, &app, request).await;
     let (parts, inbound, due) = match outcome {
         Ok(Admission::Call(parts, inbound, due)) => (parts, inbound, due),
@@ -43,6 +44,9 @@ pub(super) async fn handle(
         Err(problem) => return (endpoint.reject)(problem),
     };
     let handled = async {
+        if is_charge_only {
+            return StatusCode::NO_CONTENT.into_response();
+        }
         match (endpoint.validate)(&app, &inbound).await {
             Ok(()) if row.is_cached => {
                 app.response_cache

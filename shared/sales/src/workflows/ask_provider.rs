@@ -8,33 +8,65 @@ use core_types::id::{OrderId, StoreId};
 use core_types::provider::ProviderName;
 use primitives::problem::Problem;
 use services::Services;
+use tokio::sync::OnceCell;
 
 use super::{close_payments, record_payment};
+use crate::payment::Payment;
 use crate::payment::load::{connect, payments_of};
 
 /// How long an answer suffices for those who look again.
 const SUFFICES: Duration = Duration::from_secs(5);
 
-/// An order whose provider was asked a moment ago.
-struct Asked;
+/// The question about some payments: empty until it is answered.
+type Question = OnceCell<()>;
 
-/// Asks the provider about the payments of an order by which money can still arrive, and records what it says. An
-/// order is asked about every five seconds at most, in each process. Returns whether it was.
+/// Asks the providers about the payments of an order by which money can still arrive, and records what they say. The same
+/// payments are asked about every five seconds at most, in each process; who looks meanwhile waits for the answer.
+/// Returns whether there was one: then the order may have changed. A provider that fails is logged, and its webhook
+/// decides.
 ///
 /// # Errors
-/// `provider_not_connected`, `provider_error`, `provider_timeout`, `version_conflict`, 503.
+/// 503.
 pub async fn ask(services: &Services, store: &StoreId, order: &OrderId) -> Result<bool, Problem> {
-    let now = services.clock.now();
-    if services.cache.get::<Asked>(order.as_str(), now).is_some() {
+    let all = payments_of(services, store, order).await?;
+    let is_open = |payment: &&Payment| {
+        payment.may_yet_be_captured() && payment.provider != ProviderName::Manual
+    };
+    let open: Vec<&Payment> = all.iter().filter(is_open).collect();
+    if open.is_empty() {
         return Ok(false);
     }
-    services.cache.insert(order.as_str(), Arc::new(Asked), now, SUFFICES);
-    let all = payments_of(services, store, order).await?;
-    let open = all.iter().filter(|payment| payment.may_yet_be_captured());
-    for payment in open.filter(|payment| payment.provider != ProviderName::Manual) {
-        let provider = connect(services, store, payment.provider).await?;
-        let observed = record_payment::fetch_and_capture(services, &provider, payment).await?;
-        close_payments::record(services, &provider, payment, &observed).await?;
+    let question = question(services, &open);
+    if question.initialized() {
+        return Ok(false);
     }
+    question
+        .get_or_init(|| async {
+            for payment in &open {
+                if let Err(problem) = ask_about(services, store, payment).await {
+                    let payment = payment.id.as_str();
+                    tracing::warn!(cause = %problem, payment, "provider not asked about a payment");
+                }
+            }
+        })
+        .await;
     Ok(true)
+}
+
+/// The question about these payments that is being asked, or a new one.
+fn question(services: &Services, payments: &[&Payment]) -> Arc<Question> {
+    let now = services.clock.now();
+    let ids: Vec<&str> = payments.iter().map(|payment| payment.id.as_str()).collect();
+    let name = ids.join("/");
+    services.cache.get(&name, now).unwrap_or_else(|| {
+        let question = Arc::new(Question::new());
+        services.cache.insert(&name, Arc::clone(&question), now, SUFFICES);
+        question
+    })
+}
+
+async fn ask_about(services: &Services, store: &StoreId, payment: &Payment) -> Result<(), Problem> {
+    let provider = connect(services, store, payment.provider).await?;
+    let observed = record_payment::fetch_and_capture(services, &provider, payment).await?;
+    close_payments::record(services, &provider, payment, &observed).await
 }

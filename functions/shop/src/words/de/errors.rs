@@ -31,6 +31,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     unsold: "Dieser Artikel wird nicht mehr verkauft. Bitte entfernen Sie ihn aus dem Warenkorb.",
     no_number: "Bitte geben Sie die Anzahl als ganze Zahl in Ziffern an.",
     no_units: "Die Anzahl muss mindestens 1 sein.",
+    no_variant: "Bitte wählen Sie eine Variante.",
     too_much: "Das ist zu viel für eine Bestellung. Bitte entfernen Sie etwas aus dem Warenkorb.",
     price_changed: "Der Preis eines Artikels im Warenkorb hat sich geändert.",
     no_shipping: "Der Shop liefert nicht an diese Adresse.",

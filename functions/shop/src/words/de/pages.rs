@@ -27,7 +27,7 @@ pub(super) const PAGES: PageWords = PageWords {
     search_for: "Suchen nach",
     nothing_here: "Hier gibt es noch nichts.",
     variant: "Variante",
-    sold_out: "(ausverkauft)",
+    option_sold_out: "(ausverkauft)",
     quantity: "Anzahl",
     add_to_cart: "In den Warenkorb",
     cart_is_empty: "Ihr Warenkorb ist leer.",

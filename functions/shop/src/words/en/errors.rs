@@ -31,6 +31,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     unsold: "This variant is not sold any more. Please remove it from the cart.",
     no_number: "The quantity must be a whole number, written in digits from 0 to 9.",
     no_units: "The quantity must be at least 1.",
+    no_variant: "Please choose a variant.",
     too_much: "This is too much for one order. Please remove something from the cart.",
     price_changed: "The price of something in the cart has changed.",
     no_shipping: "The shop does not ship to this address.",

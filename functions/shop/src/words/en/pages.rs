@@ -27,7 +27,7 @@ pub(super) const PAGES: PageWords = PageWords {
     search_for: "Search for",
     nothing_here: "There is nothing here yet.",
     variant: "Variant",
-    sold_out: "(sold out)",
+    option_sold_out: "(sold out)",
     quantity: "Quantity",
     add_to_cart: "Add to the cart",
     cart_is_empty: "The cart is empty.",

@@ -31,6 +31,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     unsold: "Este artículo ya no se vende. Quítelo del carrito.",
     no_number: "Indique la cantidad con un número entero, en cifras.",
     no_units: "La cantidad debe ser 1 como mínimo.",
+    no_variant: "Elija una variante.",
     too_much: "Es demasiado para un solo pedido. Quite algo del carrito.",
     price_changed: "El precio de un artículo del carrito ha cambiado.",
     no_shipping: "La tienda no hace envíos a esta dirección.",

@@ -27,7 +27,7 @@ pub(super) const PAGES: PageWords = PageWords {
     search_for: "Buscar",
     nothing_here: "Aquí todavía no hay nada.",
     variant: "Variante",
-    sold_out: "(agotado)",
+    option_sold_out: "(agotado)",
     quantity: "Cantidad",
     add_to_cart: "Añadir al carrito",
     cart_is_empty: "El carrito está vacío.",

@@ -31,6 +31,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     unsold: "Cet article n’est plus vendu. Veuillez le retirer du panier.",
     no_number: "Veuillez indiquer la quantité par un nombre entier, en chiffres.",
     no_units: "La quantité doit être d’au moins 1.",
+    no_variant: "Veuillez choisir une variante.",
     too_much: "C’est trop pour une seule commande. Veuillez retirer des articles du panier.",
     price_changed: "Le prix d’un article du panier a changé.",
     no_shipping: "La boutique ne livre pas à cette adresse.",

@@ -27,7 +27,7 @@ pub(super) const PAGES: PageWords = PageWords {
     search_for: "Rechercher",
     nothing_here: "Il n’y a encore rien ici.",
     variant: "Variante",
-    sold_out: "(épuisé)",
+    option_sold_out: "(épuisé)",
     quantity: "Quantité",
     add_to_cart: "Ajouter au panier",
     cart_is_empty: "Votre panier est vide.",

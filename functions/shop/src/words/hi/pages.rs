@@ -27,7 +27,7 @@ pub(super) const PAGES: PageWords = PageWords {
     search_for: "खोजें",
     nothing_here: "यहाँ अभी कुछ नहीं है।",
     variant: "विकल्प",
-    sold_out: "(बिक चुका है)",
+    option_sold_out: "(बिक चुका है)",
     quantity: "मात्रा",
     add_to_cart: "कार्ट में डालें",
     cart_is_empty: "आपका कार्ट खाली है।",

@@ -31,6 +31,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     unsold: "この商品は販売を終了しました。カートから削除してください。",
     no_number: "数量は半角数字の整数で入力してください。",
     no_units: "数量は1以上にしてください。",
+    no_variant: "種類を選んでください。",
     too_much: "一度にご注文いただける上限を超えています。カートの商品を減らしてください。",
     price_changed: "カート内の商品の価格が変わりました。",
     no_shipping: "この住所にはお届けできません。",

@@ -27,7 +27,7 @@ pub(super) const PAGES: PageWords = PageWords {
     search_for: "検索キーワード",
     nothing_here: "まだ何もありません。",
     variant: "種類",
-    sold_out: "（売り切れ）",
+    option_sold_out: "（売り切れ）",
     quantity: "数量",
     add_to_cart: "カートに入れる",
     cart_is_empty: "カートに商品がありません。",
