@@ -118,3 +118,39 @@ async fn a_permanent_cookie_of_nonsense_harms_nobody() {
     browser.cookies.clear();
     browser.script("/cart/add.js", &json!({"id": variant})).await.expect(200);
 }
+
+#[tokio::test]
+async fn no_path_leads_to_another_site() {
+    let (market, mut browser) = shop().await;
+    for path in ["//evil.example/?preview_token=", "//evil.example", "//evil.example/cart"] {
+        let shown = browser.fetch(path).await.expect(404);
+        assert_eq!(shown.header("location"), "", "{path}");
+    }
+    // A form leads back to a page of the shop alone.
+    let sold_out = market.stock(1_000, 0).await;
+    let host = browser.host().to_owned();
+    for (from, back) in [("//evil.example/x", "/"), ("/products/tea", "/products/tea")] {
+        let referer = format!("http://{host}{from}");
+        let form = browser.request(Method::POST, "/cart/add").header("referer", referer);
+        let form = form.header("sec-fetch-site", "same-origin").form(&[("id", &sold_out)]);
+        let shown = browser.send(form, "/cart/add").await.expect(422);
+        shown.shows(&format!("<a class=\"button primary\" href=\"{back}\">"));
+    }
+}
+
+#[tokio::test]
+async fn pages_of_one_shop_leave_the_budget_of_another() {
+    let (market, browser) = shop().await;
+    let other = market.merchant.open_shop().await;
+    market.gateway.app().clock.stop();
+    let open = || {
+        let mut visitor = browser.clone();
+        async move { visitor.fetch("/cart.js").await.status }
+    };
+    // A network has 300 points.
+    let statuses = support::race(320, open).await;
+    assert!(statuses.contains(&429), "{statuses:?}");
+    assert!(statuses.iter().filter(|status| **status == 200).count() >= 290, "{statuses:?}");
+    let mut there = browser.at(&market.host_of(&other.subdomain));
+    there.fetch("/cart.js").await.expect(200);
+}

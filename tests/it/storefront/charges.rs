@@ -316,7 +316,7 @@ async fn shipping_tax_and_discount_consume_at_most_six_capacity_units() {
         market.order(request()).await;
         // An order that meets the work of the one before it is written twice, and costs twice.
         let mut orders = Vec::new();
-        for _ in 0..3 {
+        for _ in 0..8 {
             let order = market.order(request()).await;
             orders.push((order.reply.tenths(), order.reply.trips()));
         }

@@ -1,7 +1,7 @@
 //! The platform's pages of an account.
 
 use axum::response::Response;
-use http::{StatusCode, header};
+use http::StatusCode;
 use maud::{Markup, html};
 use serde_json::Value;
 
