@@ -15,9 +15,17 @@ pub struct Args {
 }
 
 impl Args {
-    /// Arguments, as for a filter that a tag applies.
+    /// Arguments, as for a filter that a tag applies. Of a name that is given twice, the last value counts, in the place of
+    /// the first.
     pub fn new(positional: Vec<Value>, named: Vec<(Arc<str>, Value)>) -> Self {
-        Self { positional, named }
+        let mut once: Vec<(Arc<str>, Value)> = Vec::with_capacity(named.len());
+        for (name, value) in named {
+            match once.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, known)) => *known = value,
+                None => once.push((name, value)),
+            }
+        }
+        Self { positional, named: once }
     }
 
     /// How many arguments have no name.

@@ -103,7 +103,7 @@ async fn what_cannot_be_added_is_said_as_themes_expect() {
     let (market, mut browser) = shop().await;
     let variant = market.stock(1000, 2).await;
     for (body, word) in [
-        (json!({}), "id"),
+        (json!({}), "choose a variant"),
         (json!({"id": "var_00000000000000000000000000000000"}), "variant"),
         (json!({"id": "nonsense"}), ""),
     ] {

@@ -109,10 +109,7 @@ fn quantities(cart: &Cart, fields: &Fields, words: &Words) -> Result<Option<Vec<
         let at = if name.is_empty() {
             Some(place)
         } else {
-            let id = cart
-                .line(name)
-                .map(|line| text(line, "id"))
-                .ok_or_else(|| no_line(words))?;
+            let id = cart.line(name).map(|line| text(line, "id")).ok_or_else(|| no_line(words))?;
             cart.sold_lines().position(|line| text(line, "id") == id)
         };
         if let Some(count) = at.and_then(|at| wanted.get_mut(at)) {

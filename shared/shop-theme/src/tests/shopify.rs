@@ -239,14 +239,14 @@ fn a_variant_names_its_medium_among_the_products() {
 }
 
 #[test]
-fn an_image_of_unknown_size_is_valid_in_a_set_of_sources() {
+fn an_image_of_unknown_size_is_valid_in_a_set_of_sources_and_has_an_attribute_once() {
     let template = [(
         "templates/product.liquid",
-        "{{ product.featured_image.width }}w {{ product.featured_image | image_url: width: 90 | image_tag: alt: '', ref: 'image', widths: '90' }}",
+        "{{ product.featured_image.width }}w {{ product.featured_image | image_url: width: 90 | image_tag: alt: '', ref: '', class: 'wide', widths: '90', ref: 'image' }}",
     )];
     let page = Page::Product(Box::new(cup("cup")));
     let html = render(&theme("", &template), page, &shop(), patient()).unwrap().html;
-    assert_eq!(html, "1024w <img src=\"/media/cup.png\" alt=\"\" ref=\"image\">");
+    assert_eq!(html, "1024w <img src=\"/media/cup.png\" alt=\"\" ref=\"image\" class=\"wide\">");
 }
 
 #[test]
