@@ -178,7 +178,7 @@ impl Api {
     /// # Errors
     /// The problem of the answer.
     pub(crate) async fn send(&self, call: Call) -> Result<Answer, Fault> {
-        let (head, body) = self.respond(call).await.into_parts();
+        let (head, body) = Box::pin(self.respond(call)).await.into_parts();
         let bytes = axum::body::to_bytes(body, LARGEST).await.map_err(|_| Fault::internal())?;
         if head.status.is_success() {
             return Ok(Answer { bytes });

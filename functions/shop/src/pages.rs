@@ -50,7 +50,7 @@ pub(crate) async fn show(
     if let Some(kept) = key.as_ref().and_then(|key| shops.pages.get(key, &shops.app)) {
         return respond::kept(&kept, &headers);
     }
-    match page(&visit, &query).await {
+    match Box::pin(page(&visit, &query)).await {
         Ok(Shown::Html(status, html)) => {
             let is_kept = key.is_some() && status == StatusCode::OK;
             let page = KeptPage::new(html, shops.app.clock.now());

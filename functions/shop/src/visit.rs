@@ -210,7 +210,7 @@ impl Visit {
     /// # Errors
     /// 429, 503.
     pub(crate) async fn charge(&self) -> Result<(), Fault> {
-        self.send(self.public("").charge_only()).await.map(drop)
+        Box::pin(self.send(self.public("").charge_only())).await.map(drop)
     }
 
     /// As [`Visit::get`], charged to the visitor's budget: for each search.

@@ -59,7 +59,8 @@ impl<'a> Reply<'a> {
         if !self.sections.is_empty()
             && let Some(members) = body.as_object_mut()
         {
-            let rendered = pages::sections(self.visit, &self.at, self.sections, data).await;
+            let sections = pages::sections(self.visit, &self.at, self.sections, data);
+            let rendered = Box::pin(sections).await;
             members.insert("sections".to_owned(), rendered.map_or(Value::Null, Value::Object));
         }
         let response = document::json(StatusCode::OK, &body);

@@ -116,7 +116,7 @@ pub(super) async fn load(
 ) -> Result<Data, Fault> {
     let names = shop_theme::references(theme, page);
     let (charged, shell, customer) =
-        tokio::join!(visit.charge(), Shell::of(visit), customer(visit));
+        tokio::join!(visit.charge(), Box::pin(Shell::of(visit)), Box::pin(customer(visit)));
     charged?;
     let Shell { store, menus, collections: known } = (*shell?).clone();
     let is_named = |collection: &&Value| names.collections.contains(text(collection, "handle"));
