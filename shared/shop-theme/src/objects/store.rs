@@ -294,8 +294,11 @@ pub(crate) fn recommendations(shop: &Arc<Shop>) -> Value {
         raw = crate::data::list(product, "/related");
     }
     let count = raw.len();
+    let is_performed = Value::from(count > 0 || shop.data.parameter("product_id").is_some());
     Value::map([
-        ("performed?", Value::from(count > 0 || shop.data.parameter("product_id").is_some())),
+        // Themes read it by either name.
+        ("performed", is_performed.clone()),
+        ("performed?", is_performed),
         ("products", collection::products(shop, raw, None)),
         ("products_count", count.into()),
         ("intent", "related".into()),

@@ -250,6 +250,22 @@ fn an_image_of_unknown_size_is_valid_in_a_set_of_sources_and_has_an_attribute_on
 }
 
 #[test]
+fn recommendations_say_by_either_name_that_they_were_asked_for() {
+    let template = [(
+        "templates/product.liquid",
+        "{{ recommendations.performed }} {{ recommendations.performed? }}",
+    )];
+    for (asked, expected) in [(false, "false false"), (true, "true true")] {
+        let mut shop = shop();
+        if asked {
+            shop.query.push(("product_id".to_owned(), "prd_1".to_owned()));
+        }
+        let page = Page::Product(Box::new(cup("cup")));
+        assert_eq!(render(&theme("", &template), page, &shop, patient()).unwrap().html, expected);
+    }
+}
+
+#[test]
 fn a_cart_without_lines_is_empty_and_lines_know_their_places() {
     let template = [(
         "templates/cart.liquid",
