@@ -68,7 +68,7 @@ def smoke(api, shops):
         raise Failed(f"the store that was made is not listed: {stores}")
     expect(200, get("/v1/orders", **signed_in))
     store = f"/v1/stores/{signed_up['store']['id']}"
-    # The emulator calls a function again that has not answered in time, as Amazon's clients do.
+    # With a key the store opens once, however often the function is invoked for it.
     once = {**signed_in, "Idempotency-Key": "the-store-opens-for-its-shoppers"}
     expect(200, get(f"{store}/activate", {"accept_missing": ["shipping", "payments", "taxes"]}, **once))
     expect(200, get(f"/v1/storefront/{subdomain}", **host))
