@@ -39,16 +39,16 @@ openapi:
 examples: && openapi
     python3 .ci/examples.py
 
-# Put load on a release build, and print what docs/benchmarks.md shows; four minutes after the build.
+# Put load on a system as it is installed, and print what docs/benchmarks.md shows; four minutes after the build.
 bench *options:
-    cargo build --release -p local -p benches
-    {{ target }}/release/benches --plots docs {{ options }}
+    cargo build --profile dist -p local -p benches
+    {{ target }}/dist/benches --plots docs {{ options }}
 
 # Hold that the system is as fast after two hundred thousand deliveries as before, and its file as large as what it
 # keeps; some ten minutes.
 sustained:
-    cargo build --release -p local -p benches
-    {{ target }}/release/benches --growth 200000
+    cargo build --profile dist -p local -p benches
+    {{ target }}/dist/benches --growth 200000
 
 # The functions' packages.
 functions := "-p health -p auth -p storefront -p stores -p products -p orders -p payments -p themes-family -p app-store -p operations -p dispatcher -p webhooks -p mail -p runner"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What can be checked of the documents and the tests without running anything: links, citations of their
 sections in the code, the paths that they name, the README's length, the example of a webhook signature, the
-programs in the quickstart, the crates that tests name, and the length of tests' names."""
+programs in the quickstart, the crates that tests name, the length of tests' names, and markers of merges."""
 
 import base64
 import re
@@ -11,12 +11,13 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 README_LINES = 120
 TEST = re.compile(r"#\[(?:\w+::)?test\b|\bproptest!")
 CITATION = re.compile(r"docs/([\w-]+\.md)(?:((?:,? §\d+)+))?")
 # Places in the tree that a document names; a placeholder is none.
 PLACE = re.compile(r"`((?:shared|functions|tests|events|docs|\.ci|\.github)/[\w./-]+)`")
+NOTICED = re.compile(r"\b(?:shared|functions|tests|clients)/[\w./-]+\b")
 
 GLOSSARY = ROOT / "docs/glossary.md"
 # Of the left column of docs/glossary.md what has no other sense in this tree.
@@ -36,7 +37,7 @@ SYSTEM_TESTS = ("tests/it/cross.rs", "tests/it/cross/", "tests/it/main.rs")
 
 
 def main():
-    faults = [*links(), *places(), *citations(), *readme(), *signature(), *programs(), *tests(), *clients(), *words()]
+    faults = [*links(), *places(), *citations(), *readme(), *signature(), *programs(), *tests(), *clients(), *words(), *conflicts()]
     for sentence in long_sentences():
         print(sentence)
     for fault in faults:
@@ -44,6 +45,15 @@ def main():
     if faults:
         sys.exit(1)
     print(f"{len(PAGES)} documents, no faults")
+
+
+def conflicts():
+    """Files in which a merge has left its markers."""
+    found = subprocess.run(
+        ["git", "grep", "-nIE", r"^(<{7}|={7}|>{7})( |$)"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    for line in found.stdout.splitlines():
+        yield f"{line}: a marker of a merge"
 
 
 def name(path):
@@ -83,6 +93,9 @@ def places():
         for place in PLACE.findall(prose(page)):
             if not (ROOT / place).exists():
                 yield f"{name(page)}: {place} is not in the tree"
+    for place in NOTICED.findall((ROOT / "NOTICE").read_text()):
+        if not (ROOT / place).exists():
+            yield f"NOTICE: {place} is not in the tree"
 
 
 def citations():

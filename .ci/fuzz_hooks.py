@@ -35,6 +35,8 @@ SCHEMES = {
 KNOWN = 0.8
 # How many cases of the coverage phase are sent that are alike.
 ALIKE = 2
+# Bytes of an address above which the HTTP server of a local system answers 414, before the gateway sees it.
+LONGEST_URL = 65_000
 KEY = re.compile("^[!-~]{1,255}$")
 SENT = {}
 # Codes of rejections that are about the form of one value. Others are about the state of things, about what
@@ -179,9 +181,11 @@ def filter_case(context, case):
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
     """Keeps the rejections of valid requests whose reason a schema could have said, and drops that a
-    body which may be left out was, which Schemathesis takes for a fault of the request, and answers
-    of an earlier request with the same key.
+    body which may be left out was, which Schemathesis takes for a fault of the request, answers
+    of an earlier request with the same key, and addresses that no HTTP server reads.
     """
+    if response.status_code == 414 and len(response.request.url) > LONGEST_URL:
+        return False
     if isinstance(failure, AcceptedNegativeData):
         if response.headers.get("idempotent-replayed"):
             return False
@@ -205,21 +209,22 @@ def filter_failure(context, failure, case, response):
     problem = response.json()
     # To a schema 4.0 is an integer; to the system it is none.
     errors = [error for error in problem.get("errors", []) if error["detail"] != "Must be an integer."]
-    codes = {problem.get("code"), *(error["code"] for error in errors if not is_of_unicode(error, case.body))}
+    given = case.query if isinstance(case.body, NotSet) else case.body
+    codes = {problem.get("code"), *(error["code"] for error in errors if not is_of_unicode(error, given))}
     return not codes.isdisjoint(OF_FORM)
 
 
-def is_of_unicode(error, body):
+def is_of_unicode(error, given):
     """Whether a value was rejected for a character's Unicode category, which no portable pattern names."""
     if error["code"] not in OF_CHARACTERS:
         return False
     for step in error.get("pointer", "").split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(body, dict):
-            body = body.get(name)
-        elif isinstance(body, list) and name.isdigit() and int(name) < len(body):
-            body = body[int(name)]
-    return isinstance(body, str) and not body.isascii()
+        if isinstance(given, dict):
+            given = given.get(name)
+        elif isinstance(given, list) and name.isdigit() and int(name) < len(given):
+            given = given[int(name)]
+    return isinstance(given, str) and not given.isascii()
 
 
 @schemathesis.hook

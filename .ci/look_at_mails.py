@@ -1,5 +1,5 @@
-"""Sends every mail about an order, and opens each as a mail program would, in headless Chromium: on a screen
-and on a telephone. The HTML says what the text says, and nothing is wider than the screen.
+"""Sends every mail about an order, and one about an account, and opens each as a mail program would, in headless
+Chromium: on a screen and on a telephone. The HTML says what the text says, and nothing is wider than the screen.
 """
 
 import email
@@ -26,6 +26,7 @@ SHOWN = {
     "has arrived": ["1 x "],
     "was refunded": ["Refunded", "Includes GST 18 %"],
     "was cancelled": ["Reason: Out of stock", "2 x "],
+    "Confirm your new account": ["Demo Store", "Code: ", "valid for 10 minutes", "do nothing"],
 }
 
 
@@ -96,6 +97,8 @@ def order_everything(url):
     ask("POST", f"{path}/fulfillments/{parcel}/deliver", {})
     ask("POST", f"{path}/refund", {"items": [{**one, "restock_type": "return"}]}, Idempotency_Key="back")
     other = system.call(url, "POST", placed, cart, Idempotency_Key="second-order-of-this-shopper")["order"]
+    account = {"subdomain": store["subdomain"], "email": SHOPPER, "password": "a shopper's password"}
+    system.call(url, "POST", "/v1/storefront/customer/register", account)
     ask("POST", f"/v1/orders/{other['id']}/cancel", {"reason": "Out of stock"}, Idempotency_Key="off")
 
 

@@ -53,7 +53,7 @@ class Document:
 DOCUMENTS = [
     Document("README.md", 1, [API], [r'"handle":', r'"has_more":', r'"email":"demo@example\.com"']),
     Document(
-        "docs/quickstart.md", 24, [API, PROVIDERS, *RECEIVERS, INSTALL],
+        "docs/quickstart.md", 27, [API, PROVIDERS, *RECEIVERS, INSTALL],
         [r"^verified by standardwebhooks: store\.updated$", r"^verified by openssl: order\.paid$", r"^paid$",
          r"^refunded$", r"^2 Atlas 129900 12990 0 116910\n1 Lamp 20005 2001 3241 21245\nshipping 9900 0 238 10138\n"
          r"total 149905 14991 9900 3479 148293$", r"^21245$", r"^the draft is in the preview$", r"^the draft is live$",

@@ -9,6 +9,7 @@ mod canary;
 mod contract;
 mod costs;
 mod deployment;
+mod engines;
 mod event_mails;
 mod faults;
 mod front_door;

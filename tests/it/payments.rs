@@ -20,3 +20,4 @@ mod reconciliation;
 mod refunds;
 mod rounding;
 mod sandbox;
+mod torn_reads;

@@ -72,7 +72,7 @@ pub use core_types::event::EventGroup;
 pub use deliveries::{PERMITS_OF_STORE, PERMITS_TO_HOST, Permit, Permits};
 pub use deployed::Deployed;
 pub use emulators::faults::{Fault, Faults};
-pub use engine::engine_endpoint;
+pub use engine::{embedded_tests, engine_endpoint};
 pub use evidence::{CANARY_STORE, Evidence, canary_merchant};
 pub use gateway::Gateway;
 pub use gateway::Instance;

@@ -60,7 +60,7 @@ use related_products::ChangedProducts;
 pub use jobs::{JobReport, QUEUE, work};
 pub use publish::publish;
 pub use reliability::watch::Watched;
-pub use sweep::{SweepReport, sweep};
+pub use sweep::{SweepReport, sweep, sweep_kinds};
 
 /// The number of records processed concurrently.
 const PARALLEL: usize = 8;

@@ -267,15 +267,16 @@ impl OrderContext {
     }
 }
 
-/// To the shopper: the order was placed.
+/// To the shopper: the order was placed, and paid if it was to be paid through a provider. None if the store does not
+/// want that mail by now.
 async fn compose_order_placed(services: &Services, event: &Event) -> Result<Composed, Problem> {
     match load_order(services, event, NotificationKind::OrderPlaced).await? {
-        Some(context) => {
+        Some(context) if context.settings.order_confirmation => {
             let pickup = context.pickup(services).await?;
             let pickup = pickup.as_ref();
             context.mail_about_order(services, OrderNews { pickup, ..Default::default() }).await
         }
-        None => Ok(None),
+        _ => Ok(None),
     }
 }
 

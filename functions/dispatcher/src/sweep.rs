@@ -98,9 +98,17 @@ impl SweepReport {
 /// Processes everything that is due, or sends it to the workers. The related products of stores with
 /// changed products are rebuilt last: that may take longer than the sweep's time.
 pub async fn sweep(services: &Services) -> SweepReport {
+    sweep_kinds(services, DueKind::ALL).await
+}
+
+/// As [`sweep`], of these kinds of work alone: for a caller who knows that no other is due.
+pub async fn sweep_kinds(
+    services: &Services,
+    kinds: impl IntoIterator<Item = DueKind>,
+) -> SweepReport {
     let mut report = SweepReport::default();
     let mut changed = ChangedProducts::default();
-    for kind in DueKind::ALL {
+    for kind in kinds {
         if let Some(kind) = JobKind::of(kind) {
             let mut tally = Tally::default();
             match enqueue(services, kind).await {

@@ -14,6 +14,7 @@ mod mail;
 mod operations;
 mod paths;
 mod reference;
+mod sell;
 mod site;
 mod start;
 mod store;
@@ -27,7 +28,7 @@ use axum::routing::{get, post};
 use desk::Desk;
 pub use paths::START;
 pub(crate) use paths::STYLE;
-use paths::{ACTIVITY, DOCUMENTS, EVENTS, MAIL, OPERATIONS, REFERENCE, SCRIPT, TOKENS};
+use paths::{ACTIVITY, DOCUMENTS, EVENTS, MAIL, OPERATIONS, REFERENCE, SCRIPT, SELL, TOKENS};
 use site::Site;
 pub(crate) use site::Whereabouts;
 
@@ -60,6 +61,7 @@ pub(crate) fn router(api: Router, activity: Arc<Activity>, whereabouts: Whereabo
         .route(ACTIVITY, get(activity::list))
         .route(&format!("{ACTIVITY}/{{request_id}}"), get(activity::show))
         .route(EVENTS, get(events::show))
+        .route(SELL, get(sell::show))
         .route("/_local/store/{noun}", get(store::show))
         .route(OPERATIONS, get(operations::index))
         .route(&format!("{OPERATIONS}/{{*path}}"), get(operations::show));

@@ -20,8 +20,8 @@
 //!
 //! A store's mail to its customers is from the platform's address, the only one the platform may send
 //! from. It shows the store's name, with the words that it is a shop on the platform, and replies go to
-//! the store. Name and reply address are read at sending. Neither is used before the store's owner has
-//! proven their own address.
+//! the store. Name, reply address, and the store's texts of mails that bring gift cards or are about accounts, are
+//! read at sending. None of them is used before the store's owner has proven their own address.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -37,7 +37,7 @@ use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart, SinglePart};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
 use primitives::problem::{Code, Problem};
-use sales::notifications;
+use sales::notifications::{self, Draft, MailingStore};
 use services::Services;
 use table::item::Item;
 use table::outbox;
@@ -226,9 +226,12 @@ impl SendFailure {
 async fn send(services: &Services, mail: &mut Mail) -> Result<MailOutcome, SendFailure> {
     let key = services.secrets.mail_key().await.map_err(SendFailure::of)?;
     let content = mail.content(&key).map_err(SendFailure::permanent)?;
-    let rendered = notifications::render(services, content).await.map_err(SendFailure::of)?;
-    let Some(content) = rendered else { return Ok(MailOutcome::Obsolete) };
     let sender = Sender::of(services, &content).await.map_err(SendFailure::of)?;
+    let is_proven = sender.is_proven();
+    let store = sender.store.as_ref().map(|store| MailingStore { store, is_proven });
+    let draft = notifications::draft(services, content, store).await;
+    let Some(draft) = draft.map_err(SendFailure::of)? else { return Ok(MailOutcome::Obsolete) };
+    let content = choose_text(services, mail, draft, &sender).await?;
     if let Some(code) = check_and_count_quota(services, mail, &content, &sender).await? {
         return Ok(MailOutcome::Withheld(code, content.store_id));
     }
@@ -251,10 +254,38 @@ async fn send(services: &Services, mail: &mut Mail) -> Result<MailOutcome, SendF
     Ok(MailOutcome::Sent)
 }
 
+/// Chooses between the store's own text and the built-in one, where the draft has both: the own text while the
+/// store's quota of such mails lasts. The counts and their mark on the mail are one write, so that a mail is
+/// counted once, and keeps its text.
+async fn choose_text(
+    services: &Services,
+    mail: &mut Mail,
+    draft: Draft,
+    sender: &Sender,
+) -> Result<MailContent, SendFailure> {
+    let Draft { content, built_in } = draft;
+    let Some(built_in) = built_in.filter(|_| !mail.has_own_text) else { return Ok(content) };
+    let Some(quota) = sender.quota.as_ref().filter(|_| !mail.is_counted) else {
+        return Ok(built_in);
+    };
+    let counted = mail.counted_in_own_text();
+    let write = services.table.write().replace(&counted, Code::VersionConflict);
+    match allowance::count_own_text(write, quota, &content.to, services.clock.now()).commit().await
+    {
+        Ok(()) => {
+            *mail = counted;
+            Ok(content)
+        }
+        // Perhaps another limit withholds the built-in text, too.
+        Err(problem) if problem.code == Code::MailLimit => Ok(built_in),
+        Err(problem) => Err(SendFailure::of(problem)),
+    }
+}
+
 /// Counts a store's mail in its day's quota, unless the mail must be withheld: then returns the reason. A mail
-/// about the store's business is withheld while its owner has not proven their address. Such a mail, or a
-/// code to an unverified recipient, is withheld when the day's quota is used up. Gift cards were counted when
-/// they were created. The count and its mark on the mail are one write, so that a mail is counted once.
+/// about the store's business is withheld while its owner has not proven their address. Such a mail, or one
+/// about an account to an unverified recipient, is withheld when the day's quota is used up. Gift cards were
+/// counted when they were created. The count and its mark on the mail are one write, so that a mail is counted once.
 async fn check_and_count_quota(
     services: &Services,
     mail: &mut Mail,

@@ -65,8 +65,8 @@ pub struct CancelledOrder {
 ///
 /// # Errors
 /// `not_found`, `already_fulfilled`, `invalid_state_transition`, `precondition_failed`, `gift_card_unusable`,
-/// `amount_not_supported`, `provider_not_connected`, `provider_error`, `provider_timeout`,
-/// `version_conflict`.
+/// `amount_not_supported`, `provider_not_connected`, `provider_timeout`, `version_conflict`. `provider_error` and
+/// `refund_exceeds_captured`, with a `refund_id`: the order is cancelled, and the provider has rejected its refund.
 pub async fn cancel(
     caller: StoreAccess<WriteOrders>,
     State(app): State<App>,

@@ -23,6 +23,7 @@ use sales::order::refund::{
 use sales::order::{
     FinancialStatus, FulfillmentStatus, MAX_LINES, MAX_QUANTITY, Order, OrderStatus, load,
 };
+use sales::workflows::explain_rejection::explained;
 use sales::workflows::refund_order::{self, RefundOrder, Refunded};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -273,7 +274,7 @@ pub async fn create(
     let to_response = |done: &Refunded| Created::new(&RefundAnswer::of(&done.order, &done.refund));
     let completion = answering(to_response);
     let refunded = refund_order::refund(&app, &caller.store.id, &id, &input, &completion);
-    Box::pin(refunded).await.map(Either::Right)
+    Box::pin(explained(&app, refunded)).await.map(Either::Right)
 }
 
 /// `POST /v1/orders/{id}/refund/calculate` (`calculateRefund`): Calculate a refund.

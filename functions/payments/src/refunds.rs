@@ -18,6 +18,7 @@ use primitives::version::ExpectedVersion;
 use sales::order::refund::{Refund, RefundNote, RefundReason, RefundView, WantedRefund};
 use sales::order::{self, FinancialStatus, Order};
 use sales::payment::{Payment, PaymentRefund, load};
+use sales::workflows::explain_rejection::explained;
 use sales::workflows::refund_order::{self, RefundOrder, Refunded};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -129,12 +130,12 @@ pub async fn create(
         let input = RefundOrder { wanted, reason, note, seed, expected_version };
         let completion = answering(|done: &Refunded| created(&done.order, &done.refund));
         let refunded = refund_order::refund(&app, store, &payment.order_id, &input, &completion);
-        return Box::pin(refunded).await;
+        return Box::pin(explained(&app, refunded)).await;
     }
     let amount = amount.unwrap_or_else(|| payment.refundable());
     let refund_id = RefundId::derive(&[payment.id.as_str(), &seed]);
-    let (payment, entry) =
-        refund_order::refund_unapplied(&app, &payment, &refund_id, &amount).await?;
+    let refunded = refund_order::refund_unapplied(&app, &payment, &refund_id, &amount);
+    let (payment, entry) = Box::pin(explained(&app, refunded)).await?;
     let order = order::load::order(&app, store, &payment.order_id).await?;
     let refund = Refund { reason, note, ..payment.refund_of_unapplied(&entry) };
     Ok(created(&order, &refund))

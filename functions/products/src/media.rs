@@ -8,7 +8,8 @@ use bytes::Bytes;
 use callers::StoreAccess;
 use catalogue::blob::{Blob, BlobUpload};
 use catalogue::media::{
-    self, Caption, FetchError, MAX_BYTES, MEDIA_CREATED, MEDIA_DELETED, Media, MediaType, MediaView,
+    self, Caption, FetchError, ImageHeader, MAX_BYTES, MEDIA_CREATED, MEDIA_DELETED, Media,
+    MediaType, MediaView,
 };
 use core_types::event::Event;
 use core_types::id::{MediaId, StoreId};
@@ -161,13 +162,13 @@ pub(crate) async fn create(
             (inbound.body.clone(), Caption { alt, source_url: None })
         }
     };
-    let kind = MediaType::of(&bytes)?;
+    let header = ImageHeader::read(&bytes)?;
     let deposit = BlobUpload::new(bytes.to_vec(), app.clock.now());
     let store = &access.store;
     let answer = retry(|| async {
         let (write, blob) = deposit.refer(&app, app.table.write()).await?;
         let now = app.clock.now();
-        let media = Media::upload(&store.id, kind, &blob, caption.clone(), now);
+        let media = Media::upload(&store.id, header, &blob, caption.clone(), now);
         let view = view(&app, store, &media);
         write
             .create(&media, Code::VersionConflict)

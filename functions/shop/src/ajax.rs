@@ -26,8 +26,10 @@ use crate::shops::Shops;
 use crate::values::with;
 use crate::visit::{CART, Visit};
 use crate::words::Words;
-use asked::Asked;
+pub(crate) use asked::Asked;
+use change::Changed;
 use reply::Reply;
+pub(crate) use reply::error as rejection;
 
 /// The routes.
 pub(crate) fn routes() -> Router<Arc<Shops>> {
@@ -48,6 +50,7 @@ pub(crate) fn routes() -> Router<Arc<Shops>> {
         .route("/search/suggest.json", get(crate::pages::suggest_json))
         .route("/search/suggest", get(crate::pages::suggest))
         .route("/recommendations/products", get(crate::pages::recommend))
+        .route("/recommendations/products.json", get(recommendations))
 }
 
 async fn show(visit: Visit) -> Response {
@@ -81,6 +84,19 @@ async fn product(
     }
 }
 
+/// `GET /recommendations/products.json?product_id=…`: related products as JSON.
+async fn recommendations(visit: Visit) -> Response {
+    match crate::pages::recommended(&visit).await {
+        Ok((_, related)) => {
+            let json = |product| crate::pages::product_json(&visit, product);
+            let products: Vec<Value> = related.iter().map(json).collect();
+            document::json(StatusCode::OK, &json!({ "products": products }))
+        }
+        Err(fault) if fault.is("not_found") => reply::error(&reply::no_product(visit.words())),
+        Err(fault) => reply::error(&fault),
+    }
+}
+
 /// The lines that a request adds: one at the top, or several of `items`.
 ///
 /// # Errors
@@ -109,7 +125,8 @@ fn line(fields: &Fields, words: &Words) -> Result<Value, Fault> {
 async fn added(visit: &Visit, fields: &Fields) -> Result<(Cart, Vec<Value>), Fault> {
     let lines = lines(fields, visit.words())?;
     let ids: Vec<Value> = lines.iter().filter_map(|line| line.get("variant_id").cloned()).collect();
-    let cart = visit.add_lines(lines.clone()).await?;
+    let cart = visit.add_lines(lines.clone()).await;
+    let cart = cart.map_err(|fault| reply::unknown(fault, visit.words()))?;
     let before = stock::lines_without(&cart, &lines);
     Ok((stock::ensure_in_stock(visit, cart, before).await?, ids))
 }
@@ -121,18 +138,18 @@ fn page_of_form(visit: &Visit, headers: &HeaderMap) -> String {
     path.filter(|path| is_path(path)).unwrap_or("/").to_owned()
 }
 
-/// The page after a form that added nothing: why, and the way back.
-fn not_added(visit: &Visit, fault: &Fault, back: &str) -> Response {
+/// The page after a form that did nothing: why, and the way back.
+fn not_done(visit: &Visit, fault: &Fault, (title, back): (&str, &str)) -> Response {
     if !fault.status.is_client_error() {
         return fault.clone().into_response();
     }
     let words = visit.words();
     let content = html! {
-        h1 { (words.not_added) }
+        h1 { (title) }
         @for sentence in fault.sentences() { p { (sentence) } }
         p { a.button.primary href=(back) { (words.back) } " " a.button.secondary href="/cart" { (words.cart) } }
     };
-    fault.with_retry(Page::new(visit, words.not_added, content).answer(fault.status))
+    fault.with_retry(Page::new(visit, title, content).answer(fault.status))
 }
 
 async fn add(asked: Asked, headers: HeaderMap, visit: Visit, fields: Fields) -> Response {
@@ -143,7 +160,10 @@ async fn add(asked: Asked, headers: HeaderMap, visit: Visit, fields: Fields) -> 
         }
         (Ok((cart, _)), Asked::ByForm) => led(&visit, &fields, Some(&cart)),
         (Err(fault), Asked::ByScript) => reply::error(&fault),
-        (Err(fault), Asked::ByForm) => not_added(&visit, &fault, &page_of_form(&visit, &headers)),
+        (Err(fault), Asked::ByForm) => {
+            let back = page_of_form(&visit, &headers);
+            not_done(&visit, &fault, (visit.words().not_added, &back))
+        }
     }
 }
 
@@ -156,27 +176,27 @@ fn led(visit: &Visit, fields: &Fields, cart: Option<&Cart>) -> Response {
     }
 }
 
-fn rejected(fault: &Fault, asked: Asked) -> Response {
-    match asked {
-        Asked::ByScript => reply::error(fault),
-        Asked::ByForm => fault.clone().into_response(),
-    }
-}
-
 /// The answer to a change of the cart.
 async fn changed(
-    done: Result<Option<Cart>, Fault>,
+    done: Result<Changed, Fault>,
     (asked, visit, fields): (Asked, &Visit, &Fields),
 ) -> Response {
     match (done, asked) {
-        (Ok(cart), Asked::ByScript) => Reply::of(visit).sections(fields).cart(cart.as_ref()).await,
+        (Ok(Changed { cart, rejected_codes }), Asked::ByScript) => {
+            let reply = Reply::of(visit).sections(fields).rejected_codes(rejected_codes);
+            reply.cart(cart.as_ref()).await
+        }
         (Ok(_), Asked::ByForm) => led(visit, fields, None),
-        (Err(fault), asked) => rejected(&fault, asked),
+        (Err(fault), Asked::ByScript) => reply::error(&fault),
+        (Err(fault), Asked::ByForm) => {
+            not_done(visit, &fault, (visit.words().pages.failed, "/cart"))
+        }
     }
 }
 
 async fn change(asked: Asked, visit: Visit, fields: Fields) -> Response {
-    changed(change::line(&visit, &fields).await, (asked, &visit, &fields)).await
+    let done = change::line(&visit, &fields).await;
+    changed(done.map(Changed::from), (asked, &visit, &fields)).await
 }
 
 /// `GET /cart/change?id=…&quantity=0`: the links by which themes without scripts remove a line. A link of another site
@@ -186,12 +206,13 @@ async fn change_by_link(visit: Visit) -> Response {
         return Redirect::to("/cart").into_response();
     }
     let fields = Fields::of_query(visit.query().as_bytes());
-    changed(change::line(&visit, &fields).await, (Asked::ByForm, &visit, &fields)).await
+    let done = change::line(&visit, &fields).await;
+    changed(done.map(Changed::from), (Asked::ByForm, &visit, &fields)).await
 }
 
 /// `POST /cart` and `/cart/update`. The cart page's own form has the buttons `update` and `checkout`.
 async fn update(asked: Asked, visit: Visit, fields: Fields) -> Response {
-    let done = change::all(&visit, &fields).await;
+    let done = change::all(&visit, &fields, asked).await;
     if done.is_ok() && asked == Asked::ByForm && fields.has("checkout") {
         return Redirect::to("/checkout").into_response();
     }
@@ -199,7 +220,8 @@ async fn update(asked: Asked, visit: Visit, fields: Fields) -> Response {
 }
 
 async fn clear(asked: Asked, visit: Visit, fields: Fields) -> Response {
-    changed(change::clear(&visit).await, (asked, &visit, &fields)).await
+    let done = change::clear(&visit).await;
+    changed(done.map(Changed::from), (asked, &visit, &fields)).await
 }
 
 /// `GET /cart/clear` shows the cart: a link of another site must not empty it.

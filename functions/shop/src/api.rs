@@ -7,7 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use gateway::budget::{ChargeOnly, Unmetered};
-use gateway::request::{ClientIp, PasswordPage};
+use gateway::request::{ClientIp, KnownCodes, PasswordPage};
 use http::{HeaderName, Method, StatusCode, header};
 use serde_json::Value;
 use services::shared_reads::SharedReads;
@@ -44,6 +44,7 @@ pub(crate) struct Call {
     body: Option<Value>,
     client: Option<ClientIp>,
     password_page: Option<PasswordPage>,
+    has_known_codes: bool,
     reads: SharedReads,
     charging: Charging,
 }
@@ -71,6 +72,7 @@ impl Call {
             body: None,
             client: None,
             password_page: None,
+            has_known_codes: false,
             reads: SharedReads::default(),
             charging: Charging::Once,
         }
@@ -118,6 +120,11 @@ impl Call {
         self
     }
 
+    /// Its discount codes are those of a cart.
+    pub(crate) fn with_known_codes(self) -> Self {
+        Self { has_known_codes: true, ..self }
+    }
+
     /// Charges no budget: a page is charged once, whatever it is made of.
     pub(crate) fn free(self) -> Self {
         Self { charging: Charging::Free, ..self }
@@ -147,6 +154,9 @@ impl Call {
         }
         if let Some(page) = self.password_page {
             request.extensions_mut().insert(page);
+        }
+        if self.has_known_codes {
+            request.extensions_mut().insert(KnownCodes);
         }
         match self.charging {
             Charging::Once => {}

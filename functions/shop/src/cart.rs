@@ -38,8 +38,32 @@ impl Cart {
     pub(crate) fn names(&self, pointer: &str) -> bool {
         let all =
             |member: &str| self.json.get(member).and_then(Value::as_array).into_iter().flatten();
-        all("missing").any(|missing| missing == pointer)
-            || all("faults").any(|fault| text(fault, "pointer") == pointer)
+        all("missing").any(|missing| missing == pointer) || self.fault_at(pointer).is_some()
+    }
+
+    /// What is wrong at this place of the cart.
+    pub(crate) fn fault_at(&self, pointer: &str) -> Option<&Value> {
+        let mut all = self.json.get("faults").and_then(Value::as_array).into_iter().flatten();
+        all.find(|fault| text(fault, "pointer") == pointer)
+    }
+
+    /// What a pointer into the cart is about: the title of a line, or a code.
+    pub(crate) fn named_at(&self, pointer: &str) -> Option<String> {
+        let mut parts = pointer.split('/').skip(1);
+        let (member, place) = (parts.next()?, parts.next()?.parse::<usize>().ok()?);
+        match member {
+            "discount_codes" => {
+                let codes = self.json.get(member).and_then(Value::as_array);
+                codes?.get(place)?.as_str().map(str::to_owned)
+            }
+            "lines" | "items" => self.lines().get(place).map(title_of).filter(|it| !it.is_empty()),
+            _ => None,
+        }
+    }
+
+    /// The lines that are sold, as a request sends them.
+    pub(crate) fn sold_inputs(&self) -> Vec<Value> {
+        self.sold_lines().map(|line| line_input(line, quantity_of(line))).collect()
     }
 
     /// The id of the line that a theme names by its key, by its variant, or by its place from 1.
@@ -75,6 +99,15 @@ impl Cart {
 /// The lines of a cart, those included whose variants are not sold any more.
 pub(crate) fn lines(cart: &Value) -> &[Value] {
     cart.get("lines").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The title of a line, with its variant's where that says more.
+pub(crate) fn title_of(line: &Value) -> String {
+    let goods = line.get("merchandise").unwrap_or(&Value::Null);
+    match text(goods, "variant_title") {
+        "" | "Default" | "Default Title" => text(goods, "title").to_owned(),
+        variant => format!("{} - {variant}", text(goods, "title")),
+    }
 }
 
 /// Whether the store sells what a line names.

@@ -17,19 +17,24 @@ use crypto::seal;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
+use crate::address::Needs;
 use crate::cart::Cart;
+use crate::countries::region_needed;
 use crate::document::{SCRIPT, STYLE, public_file};
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::frame::Navigation;
 use crate::notices::Notices;
+use crate::policies::Policies;
 use crate::shops::Shops;
 use crate::values::{text, with};
 use crate::visit::{Opened, Visit};
 use customer::Customer;
 use fields::Act;
-use offers::{Offers, rates};
+use offers::{is_pickup, is_shipped, rates};
 use view::Checkout;
+
+pub(crate) use offers::{MANUAL, Offers, sorted};
 
 /// The routes.
 pub(crate) fn routes() -> Router<Arc<Shops>> {
@@ -46,12 +51,27 @@ async fn show(_: Navigation, visit: Visit) -> Response {
         Ok(false) => {}
         Err(fault) => return fault.into_response(),
     }
-    let loaded = match visit.load_cart().await {
-        Ok(Some(cart)) if !cart.is_empty() => cart,
-        Ok(_) => return Redirect::to("/cart").into_response(),
-        Err(fault) => return fault.into_response(),
+    let mut notices = Notices::default();
+    match sold_cart(&visit, &mut notices).await {
+        Ok(Some(cart)) => page(&visit, &cart, &Fields::default(), notices, StatusCode::OK).await,
+        Ok(None) => Redirect::to("/cart").into_response(),
+        Err(fault) => fault.into_response(),
+    }
+}
+
+/// The visitor's cart, if anything is in it. What is not sold any more is removed, of which the page says something.
+async fn sold_cart(visit: &Visit, notices: &mut Notices) -> Result<Option<Cart>, Fault> {
+    let Some(cart) = visit.load_cart().await? else { return Ok(None) };
+    if !cart.has_unsold() {
+        return Ok(Some(cart).filter(|cart| !cart.is_empty()));
+    }
+    let cart = match visit.replace_lines(&cart, cart.sold_inputs()).await {
+        // Another request removes them.
+        Err(fault) if fault.is("precondition_failed") => visit.reload_cart(&cart).await?,
+        done => done?,
     };
-    page(&visit, &loaded, &Fields::default(), Notices::default(), StatusCode::OK).await
+    notices.at("/lines", visit.words().cart_changed);
+    Ok(Some(cart).filter(|cart| !cart.is_empty()))
 }
 
 /// Whether this visitor signs in before an order: the store sells to customers alone.
@@ -63,6 +83,36 @@ fn to_sign_in() -> Response {
     see_other("/account/login?return_to=/checkout")
 }
 
+/// What the address of a delivery must have; nothing where nothing is delivered.
+async fn needs_of(visit: &Visit, cart: &Cart) -> Needs {
+    let rate = cart.json.get("shipping_line").unwrap_or(&Value::Null);
+    // Of any address, as an order needs it.
+    let phone = visit.settings().await.is_ok_and(|settings| settings.checkout.require_phone);
+    if !is_shipped(cart) || is_pickup(rate) {
+        return Needs { phone, ..Needs::default() };
+    }
+    Needs { phone, ..Needs::RECIPIENT }
+}
+
+/// Notes what the form lacks, each at its field.
+async fn note_missing(
+    visit: &Visit,
+    cart: &Cart,
+    (sent, act): (&Fields, &Act),
+    notices: &mut Notices,
+) {
+    if act.is_within_addresses() {
+        return;
+    }
+    let (needs, words) = (needs_of(visit, cart).await, visit.words());
+    let country = visit.store().country.as_str();
+    let is_order = *act == Act::Place;
+    for field in fields::missing(sent, &cart.json, (needs, country), is_order) {
+        let of_region = field.region_of.map(|country| region_needed(&country, words));
+        notices.first_at(&field.pointer, of_region.unwrap_or(words.required));
+    }
+}
+
 async fn page(
     visit: &Visit,
     cart: &Cart,
@@ -70,7 +120,12 @@ async fn page(
     notices: Notices,
     status: StatusCode,
 ) -> Response {
-    let (offers, customer) = tokio::join!(Offers::load(visit, cart), Customer::load(visit, cart));
+    let (offers, customer, policies, needs) = tokio::join!(
+        Offers::load(visit, cart),
+        Customer::load(visit, cart),
+        Policies::load(visit),
+        needs_of(visit, cart),
+    );
     let loaded = match offers {
         Ok(offers) => offers.with_first_method(visit, cart).await.map(|cart| (offers, cart)),
         Err(fault) => Err(fault),
@@ -83,6 +138,8 @@ async fn page(
                 cart: &cart,
                 offers: &offers,
                 customer: &customer,
+                policies: &policies,
+                needs,
                 sent,
                 notices,
                 key: &key,
@@ -94,12 +151,13 @@ async fn page(
 }
 
 async fn submit(_: Navigation, visit: Visit, sent: Fields) -> Response {
-    let cart = match visit.load_cart().await {
-        Ok(Some(cart)) if !cart.is_empty() => cart,
-        Ok(_) => return converted(&visit).await,
+    let mut notices = Notices::default();
+    let cart = match sold_cart(&visit, &mut notices).await {
+        Ok(Some(cart)) => cart,
+        Ok(None) => return converted(&visit).await,
         Err(fault) => return fault.into_response(),
     };
-    match advance(&visit, cart, &sent).await {
+    match advance(&visit, cart, &sent, notices).await {
         Ok(response) => response,
         Err(fault) => fault.into_response(),
     }
@@ -117,17 +175,25 @@ async fn converted(visit: &Visit) -> Response {
 }
 
 /// Stores what the form says, and does what its button means.
-async fn advance(visit: &Visit, cart: Cart, sent: &Fields) -> Result<Response, Fault> {
+async fn advance(
+    visit: &Visit,
+    cart: Cart,
+    sent: &Fields,
+    mut notices: Notices,
+) -> Result<Response, Fault> {
     let act = Act::of(sent);
-    let mut notices = Notices::default();
     if let Act::Use(id) = &act {
         return delivered_to(visit, cart, (sent, id)).await;
     }
     let (cart, is_saved) = stored(visit, cart, (sent, &act), &mut notices).await?;
+    note_missing(visit, &cart, (sent, &act), &mut notices).await;
     let cart = with_code(visit, cart, &act, &mut notices).await?;
-    let cart = with_rate(visit, cart).await?;
+    let (cart, chosen) = with_rate(visit, cart).await?;
+    if act == Act::Place && chosen.is_some_and(|choice| !is_as_shown(choice, &cart, sent)) {
+        notices.at("/shipping_rate_id", visit.words().errors.shipping_added);
+    }
     match act {
-        Act::Place if is_saved => place(visit, &cart, sent, notices).await,
+        Act::Place if is_saved && notices.is_empty() => place(visit, &cart, sent, notices).await,
         _ if notices.is_empty()
             && act.is_within_addresses()
             && (!is_saved || is_half_written(visit, &cart, sent)) =>
@@ -212,6 +278,9 @@ async fn with_code(
     let mut last = None;
     for body in attempts {
         match visit.patch_cart(&cart, body).await {
+            Ok(next) if matches!(act, Act::Apply(_)) => {
+                return applied(visit, (&cart, next), notices).await;
+            }
             Ok(next) => return Ok(next),
             Err(fault) if fault.status == StatusCode::UNPROCESSABLE_ENTITY => last = Some(fault),
             Err(fault) => return Err(fault),
@@ -223,18 +292,51 @@ async fn with_code(
     Ok(cart)
 }
 
-/// Chooses the cheapest rate where the cart says that it lacks one, or that the chosen one is none for its address.
-async fn with_rate(visit: &Visit, cart: Cart) -> Result<Cart, Fault> {
+/// The cart with a code that was added, unless the code does not apply to it: then it is taken back, and its field says why.
+async fn applied(
+    visit: &Visit,
+    (before, after): (&Cart, Cart),
+    notices: &mut Notices,
+) -> Result<Cart, Fault> {
+    let known = before.json.get("discount_codes").cloned().unwrap_or_default();
+    let place = known.as_array().map_or(0, Vec::len);
+    let Some(fault) = after.fault_at(&format!("/discount_codes/{place}")) else { return Ok(after) };
+    let of_field = (text(fault, "pointer"), text(fault, "code"));
+    notices.at("code", &visit.words().of_field(of_field, text(fault, "detail")));
+    visit.adjust_cart(&after, json!({ "discount_codes": known })).await
+}
+
+/// A rate that was chosen for the shopper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    /// There is no other one.
+    Only,
+    /// The cheapest of several.
+    Cheapest,
+}
+
+/// Whether an order with a rate that its page did not show is the one that it showed: there is no other rate, and it adds
+/// nothing to the total.
+fn is_as_shown(choice: Choice, cart: &Cart, sent: &Fields) -> bool {
+    let total = cart.json.pointer("/totals/total/amount").and_then(Value::as_i64);
+    let shown = sent.text("total").and_then(|shown| shown.parse::<i64>().ok());
+    choice == Choice::Only && shown.is_some() && shown == total
+}
+
+/// Chooses the cheapest rate where the cart says that it lacks one, or that the chosen one is none for its address; and
+/// whether it did. A pickup is for the shopper to choose.
+async fn with_rate(visit: &Visit, cart: Cart) -> Result<(Cart, Option<Choice>), Fault> {
     if !cart.names("/shipping_rate_id") {
-        return Ok(cart);
+        return Ok((cart, None));
     }
-    let Ok(rates) = rates(visit, &cart).await else { return Ok(cart) };
-    match rates.first() {
+    let Ok(rates) = rates(visit, &cart).await else { return Ok((cart, None)) };
+    let choice = if rates.len() == 1 { Choice::Only } else { Choice::Cheapest };
+    match rates.iter().find(|rate| !is_pickup(rate)) {
         Some(first) => {
             let body = json!({"shipping_rate_id": text(first, "id")});
-            visit.adjust_cart(&cart, body).await
+            Ok((visit.adjust_cart(&cart, body).await?, Some(choice)))
         }
-        None => Ok(cart),
+        None => Ok((cart, None)),
     }
 }
 
@@ -314,4 +416,20 @@ async fn script() -> Response {
 
 async fn pay_script() -> Response {
     public_file("text/javascript; charset=utf-8", include_str!("checkout/pay.js"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_that_was_not_shown_is_ordered_only_if_it_is_the_one_and_free() {
+        let opened = Opened { id: "crt_1".to_owned(), token: None };
+        let cart = Cart { opened, json: json!({"totals": {"total": {"amount": 500}}}) };
+        let is_shown =
+            |choice, sent: &str| is_as_shown(choice, &cart, &Fields::of_query(sent.as_bytes()));
+        assert!(is_shown(Choice::Only, "total=500"));
+        assert!(!is_shown(Choice::Only, "total=400") && !is_shown(Choice::Only, ""));
+        assert!(!is_shown(Choice::Cheapest, "total=500"));
+    }
 }

@@ -11,18 +11,22 @@ use crate::visit::Visit;
 use crate::words::Words;
 
 /// The form of a theme that has no template for it.
-pub(crate) fn plain_form(words: &Words) -> Markup {
+pub(crate) fn plain_form(words: &Words, is_sent: bool) -> Markup {
     let pages = &words.pages;
     html! {
+        @if is_sent { p role="status" { strong { (words.message_sent) } } }
         form method="post" action="/contact" {
             input type="hidden" name="form_type" value="contact";
             p { label { (pages.your_name) br; input name="contact[name]" autocomplete="name"; } }
             p { label { (words.email) br; input type="email" name="contact[email]" autocomplete="email" required; } }
             p { label { (pages.message) br; textarea name="contact[body]" rows="6" required {} } }
-            p { button type="submit" { (pages.send) } }
+            p { button.button type="submit" { (pages.send) } }
         }
     }
 }
+
+/// The parameter that says that a form was sent, behind the form's type.
+pub(crate) const POSTED: &str = "_posted";
 
 /// `GET /contact`: the page with the form.
 pub(crate) async fn page() -> Redirect {
@@ -62,7 +66,7 @@ pub(crate) async fn submit(visit: Visit, sent: Fields) -> Result<Response, Fault
     let call = visit.call(Method::POST, &format!("/forms/{name}"));
     visit.send(call.body(json!({ "fields": fields }))).await?;
     let back = sent.path("return_to").unwrap_or(back).split(['?', '#']).next().unwrap_or("/");
-    Ok(Redirect::to(&format!("{back}?{kind}_posted=true")).into_response())
+    Ok(Redirect::to(&format!("{back}?{kind}{POSTED}=true")).into_response())
 }
 
 /// The name of a field without what is no letter, digit or underscore: `Phone number` is `phone_number`.

@@ -78,7 +78,8 @@ impl Fault {
         self.detail = self.said(words).to_owned();
         let errors = list(&self.problem, "errors");
         for ((pointer, detail), error) in self.fields.iter_mut().zip(errors) {
-            *detail = words.of_field((pointer, text(error, "code")), detail).to_owned();
+            // The API's own sentence, also where this was done before.
+            *detail = words.of_field((pointer, text(error, "code")), text(error, "detail"));
         }
         self
     }

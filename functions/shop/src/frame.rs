@@ -19,13 +19,15 @@ pub(crate) struct Page<'a> {
     /// What is beside the content on a wide screen.
     pub(crate) aside: Option<Markup>,
     pub(crate) content: Markup,
+    /// What is at the foot of the page besides the way back to the shop.
+    pub(crate) foot: Option<Markup>,
     /// The content security policy, where it is another than that of most pages.
     pub(crate) policy: Option<String>,
 }
 
 impl<'a> Page<'a> {
     pub(crate) fn new(visit: &'a Visit, title: &'a str, content: Markup) -> Self {
-        Self { visit, title, aside: None, content, policy: None }
+        Self { visit, title, aside: None, content, foot: None, policy: None }
     }
 
     /// The page as a response.
@@ -63,6 +65,7 @@ impl<'a> Page<'a> {
                         @if let Some(aside) = &self.aside { aside aria-label=(words.summary) { (aside) } }
                     }
                     footer.bottom { div.inside {
+                        @if let Some(foot) = &self.foot { (foot) }
                         a href="/" { (fill(words.back_to_shop, &[("store", store.name.as_str())])) }
                     } }
                 }

@@ -7,7 +7,8 @@ use crate::words::Words;
 
 /// Whether a pointer is a field of the form.
 fn is_of_form(pointer: &str) -> bool {
-    let shown = ["/email", "/shipping_address/", "/billing_address/", "code"];
+    // The contact is whoever the address names.
+    let shown = ["/email", "/shipping_address/", "/billing_address/", "/contact/", "code"];
     shown.iter().any(|shown| pointer.starts_with(shown))
 }
 
@@ -43,6 +44,12 @@ impl Notices {
         self.at.push((pointer.to_owned(), detail.to_owned()));
     }
 
+    /// Notes a sentence at a field, in place of what else is said of it.
+    pub(crate) fn first_at(&mut self, pointer: &str, detail: &str) {
+        self.at.retain(|(other, _)| other != pointer);
+        self.at(pointer, detail);
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.at.is_empty() && self.whole.is_empty()
     }
@@ -53,9 +60,11 @@ impl Notices {
         found.map(|(_, detail)| detail.as_str())
     }
 
-    /// The sentences that stand at no field of the form: about lines, or members that it does not show.
-    pub(crate) fn elsewhere(&self) -> impl Iterator<Item = &str> {
+    /// The sentences that stand at no field of the form, with the pointers that they are about: lines, or members that it
+    /// does not show.
+    pub(crate) fn elsewhere(&self) -> impl Iterator<Item = (&str, &str)> {
         let others = self.at.iter().filter(|(pointer, _)| !is_of_form(pointer));
-        self.whole.iter().map(String::as_str).chain(others.map(|(_, detail)| detail.as_str()))
+        let whole = self.whole.iter().map(|sentence| ("", sentence.as_str()));
+        whole.chain(others.map(|(pointer, detail)| (pointer.as_str(), detail.as_str())))
     }
 }

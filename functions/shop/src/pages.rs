@@ -30,7 +30,7 @@ use crate::visit::{PREVIEW, Visit};
 pub(crate) use data::{product_json, products_by_id};
 use rendering::blocking;
 pub(crate) use respond::{fault, private};
-pub(crate) use suggestions::{recommend, suggest, suggest_json};
+pub(crate) use suggestions::{recommend, recommended, suggest, suggest_json};
 use wanted::Wanted;
 
 /// How a part of the platform's is placed in a page whose design is not known.
@@ -85,17 +85,56 @@ async fn begin_preview(visit: &Visit, token: Option<&str>) -> Response {
     visit.with_cookie(to, PREVIEW, token.unwrap_or_default())
 }
 
+/// What is asked for of a page instead of the whole.
+enum Part {
+    /// One section, as HTML.
+    Section(String),
+    /// Several, as JSON.
+    Sections(Vec<String>),
+}
+
+impl Part {
+    fn of(query: &Fields) -> Option<Self> {
+        let ids = query.sections();
+        let one = || query.text("section_id").map(|id| Self::Section(id.to_owned()));
+        if ids.is_empty() { one() } else { Some(Self::Sections(ids)) }
+    }
+
+    async fn render(
+        self,
+        (theme, page, data): (Theme, Page, Data),
+        status: StatusCode,
+    ) -> Result<Shown, Fault> {
+        let (ids, is_one) = match self {
+            Self::Section(id) => (vec![id], true),
+            Self::Sections(ids) => (ids, false),
+        };
+        let render = move || shop_theme::sections(&theme, page, &data, &ids, Limits::default());
+        let mut rendered = blocking(render).await?;
+        if !is_one {
+            return Ok(Shown::Json(rendered));
+        }
+        match rendered.values_mut().next().map(Value::take) {
+            Some(Value::String(html)) => Ok(Shown::Html(status, html)),
+            _ => Err(Fault::not_found()),
+        }
+    }
+}
+
+/// Leads from a product's id to its page.
+async fn page_of_product(visit: &Visit, id: &str) -> Result<Shown, Fault> {
+    let found = data::products_by_id(visit, &[id]).await?;
+    let handle = found.first().map(|product| crate::values::text(product, "handle"));
+    let handle = handle.filter(|handle| !handle.is_empty()).ok_or_else(Fault::not_found)?;
+    let query = visit.query();
+    let query = if query.is_empty() { String::new() } else { format!("?{query}") };
+    Ok(Shown::Elsewhere(format!("/products/{handle}{query}")))
+}
+
 async fn page(visit: &Visit, query: &Fields) -> Result<Shown, Fault> {
     let path = visit.path().to_owned();
     let wanted = match Wanted::of(&path) {
-        Wanted::ProductId(id) => {
-            let found = data::products_by_id(visit, &[id.as_str()]).await?;
-            let handle = found.first().map(|product| crate::values::text(product, "handle"));
-            let handle = handle.filter(|handle| !handle.is_empty()).ok_or_else(Fault::not_found)?;
-            let query = visit.query();
-            let query = if query.is_empty() { String::new() } else { format!("?{query}") };
-            return Ok(Shown::Elsewhere(format!("/products/{handle}{query}")));
-        }
+        Wanted::ProductId(id) => return page_of_product(visit, &id).await,
         wanted => wanted,
     };
     let Some(theme) = theme::of(visit).await? else {
@@ -116,19 +155,8 @@ async fn page(visit: &Visit, query: &Fields) -> Result<Shown, Fault> {
         let notice = notice.map(|notice| html! { div style=(PLACE) { (notice) } });
         data.around.0 = notice.unwrap_or_default().into_string();
     }
-    let ids = query.sections();
-    if !ids.is_empty() {
-        let rendered =
-            blocking(move || shop_theme::sections(&theme, page, &data, &ids, Limits::default()));
-        return rendered.await.map(Shown::Json);
-    }
-    if let Some(id) = query.text("section_id").map(str::to_owned) {
-        let mut rendered =
-            blocking(move || shop_theme::sections(&theme, page, &data, &[id], Limits::default()))
-                .await?;
-        let first = rendered.values_mut().next().map(Value::take);
-        let Some(Value::String(html)) = first else { return Err(Fault::not_found()) };
-        return Ok(Shown::Html(status, html));
+    if let Some(part) = Part::of(query) {
+        return part.render((theme, page, data), status).await;
     }
     let rendered = blocking(move || shop_theme::render(&theme, page, &data, Limits::default()));
     match rendered.await {

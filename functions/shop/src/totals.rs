@@ -34,7 +34,11 @@ pub(crate) fn totals(of: &Value, words: &Words) -> Markup {
             }
             @if is_some(at("gift_cards")) {
                 (row(words.gift_cards, &html! { "−" (money(at("gift_cards"))) }))
-                div.total { dt { (words.to_pay) } dd { (money(at("due"))) } }
+                // An order says what is left of it; a cart has paid nothing yet.
+                @let left = of.get("outstanding").unwrap_or_else(|| at("due"));
+                @if is_some(left) || of.get("outstanding").is_none() {
+                    div.total { dt { (words.to_pay) } dd { (money(left)) } }
+                }
             }
             @if let Some(refunded) = of.get("refunded_total").filter(|refunded| is_some(refunded)) {
                 (row(words.refunded, &html! { "−" (money(refunded)) }))
@@ -66,5 +70,6 @@ fn taxes<'a>(totals: &'a Value, label: &str) -> Vec<(String, &'a Value)> {
 }
 
 fn row(label: &str, amount: &Markup) -> Markup {
-    html! { div { dt { (label) } dd { (amount) } } }
+    // A label has what a merchant has called a rate or a discount.
+    html! { div { dt { bdi { (label) } } dd { (amount) } } }
 }

@@ -7,17 +7,21 @@ mod es;
 mod fr;
 mod hi;
 mod ja;
+mod regions;
 mod rejection;
 mod wording;
 
-use core_types::fields::Locale;
+use catalogue::policy::PolicyHandle;
+use core_types::fields::{Locale, TimeZone};
+use jiff::Zoned;
+use primitives::clock::Timestamp;
 use serde_json::Value;
 
-use crate::values::text;
+use crate::values::{text, with};
 
 pub(crate) use wording::{AccountWords, PhraseWords, Words};
 
-const LANGUAGES: [&Words; 6] = [&en::EN, &de::DE, &fr::FR, &es::ES, &ja::JA, &hi::HI];
+pub(crate) const LANGUAGES: [&Words; 6] = [&en::EN, &de::DE, &fr::FR, &es::ES, &ja::JA, &hi::HI];
 
 impl Words {
     /// The words for readers of this locale; English where its language has none.
@@ -44,22 +48,23 @@ impl Words {
         fill(text, &[("count", &count)])
     }
 
-    /// A day of `2026-11-27…`, as readers of the language write it.
-    pub(crate) fn date(&self, time: &str) -> String {
-        let mut parts = time.get(..10).unwrap_or_default().splitn(3, '-');
-        let (Some(year), Some(month), Some(day)) = (parts.next(), parts.next(), parts.next())
-        else {
-            return time.to_owned();
-        };
-        let place = month.parse::<usize>().ok().and_then(|month| month.checked_sub(1));
-        let month = place.and_then(|place| self.months.split(' ').nth(place)).unwrap_or(month);
-        let day = day.trim_start_matches('0');
-        fill(self.date_format, &[("day", day), ("month", month), ("year", year)])
+    /// The day of a time (RFC 3339) in a time zone, as readers of the language write it.
+    pub(crate) fn date(&self, time: &str, zone: &TimeZone) -> String {
+        Timestamp::parse(time).map_or_else(|| time.to_owned(), |at| self.day(&zone.local(at)))
     }
 
-    /// A time of `2026-11-27T14:05…`.
-    pub(crate) fn time(&self, time: &str) -> String {
-        format!("{} {} UTC", self.date(time), time.get(11..16).unwrap_or_default())
+    /// The day and the time of day.
+    pub(crate) fn time(&self, time: &str, zone: &TimeZone) -> String {
+        let Some(at) = Timestamp::parse(time) else { return time.to_owned() };
+        let at = zone.local(at);
+        format!("{} {}", self.day(&at), at.strftime("%H:%M %Z"))
+    }
+
+    fn day(&self, at: &Zoned) -> String {
+        let month = usize::try_from(at.month()).ok().and_then(|month| month.checked_sub(1));
+        let month = month.and_then(|month| self.months.split(' ').nth(month)).unwrap_or_default();
+        let (day, year) = (at.day().to_string(), at.year().to_string());
+        fill(self.date_format, &[("day", &day), ("month", month), ("year", &year)])
     }
 }
 
@@ -87,6 +92,54 @@ impl Words {
             "not_required" => self.cancelled,
             other => other,
         }
+    }
+
+    /// The statuses of orders, and what shoppers call them.
+    pub(crate) fn statuses(&self) -> [(&'static str, &'static str); 14] {
+        const ALL: [&str; 14] = [
+            "pending",
+            "failed",
+            "processing",
+            "paid",
+            "authorized",
+            "partially_paid",
+            "partially_refunded",
+            "refunded",
+            "voided",
+            "expired",
+            "unfulfilled",
+            "partially_fulfilled",
+            "fulfilled",
+            "not_required",
+        ];
+        // None is both.
+        ALL.map(|status| match self.financial_status(status) {
+            same if same == status => (status, self.fulfillment_status(status)),
+            label => (status, label),
+        })
+    }
+
+    /// The title of a policy: the API's own one is English, and a merchant's is left as it is.
+    pub(crate) fn policy_title<'a>(&self, handle: &str, title: &'a str) -> &'a str {
+        let Some(policy) = PolicyHandle::ALL.iter().find(|it| it.as_str() == handle) else {
+            return title;
+        };
+        if title != policy.title() {
+            return title;
+        }
+        match policy {
+            PolicyHandle::Refund => self.pages.refund_policy,
+            PolicyHandle::Privacy => self.pages.privacy_policy,
+            PolicyHandle::Terms => self.pages.terms_of_service,
+            PolicyHandle::Shipping => self.pages.shipping_policy,
+            PolicyHandle::Contact => self.pages.contact_information,
+        }
+    }
+
+    /// A policy with its title in the language.
+    pub(crate) fn with_title(&self, policy: Value) -> Value {
+        let title = self.policy_title(text(&policy, "handle"), text(&policy, "title")).to_owned();
+        with(policy, "title", title)
     }
 }
 
@@ -153,6 +206,9 @@ mod tests {
     #[test]
     fn days_and_dates_are_written_as_the_language_does() {
         let of = |locale: &str| Words::of(&Locale::from_text(locale).unwrap());
+        let kolkata = TimeZone::from_text("Asia/Kolkata").unwrap();
+        let time = of("de").time("2026-11-06T18:34:00.000Z", &kolkata);
+        assert_eq!(time, "7. November 2026 00:04 IST");
         for (locale, one, several, date) in [
             ("en-IN", "1 day", "3–5 days", "7 November 2026"),
             ("de-AT", "1 Tag", "3–5 Tage", "7. November 2026"),
@@ -165,7 +221,7 @@ mod tests {
             let words = of(locale);
             assert_eq!(words.days(Some(1), 1), one);
             assert_eq!(words.days(Some(3), 5), several);
-            assert_eq!(words.date("2026-11-07T12:00:00Z"), date);
+            assert_eq!(words.date("2026-11-06T18:30:00Z", &kolkata), date);
         }
     }
 

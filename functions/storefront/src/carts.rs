@@ -109,9 +109,10 @@ pub(crate) async fn get(
 /// code, and removed by id.
 ///
 /// # Errors
-/// As [`get`]; `cart_converted`, with `order_id`; `precondition_failed`, `version_conflict`;
-/// `too_many_attempts`; `unknown_variant`, `unknown_discount_code`, `unknown_gift_card` and limits as field
-/// errors.
+/// `unauthenticated` with an expired or revoked credential; `storefront_not_found`; `not_found`: unknown,
+/// expired, another shopper's, or without the right token; `cart_converted`, with `order_id`;
+/// `precondition_failed`, `version_conflict`; `too_many_attempts`; `unknown_variant`, `unknown_discount_code`,
+/// `unknown_gift_card` and limits as field errors.
 pub(crate) async fn update(
     caller: Shopper,
     State(app): State<App>,
@@ -130,7 +131,9 @@ pub(crate) async fn update(
 /// A cart that nobody deletes expires.
 ///
 /// # Errors
-/// As [`get`]; `cart_converted`, with `order_id`; `precondition_failed`, `version_conflict`.
+/// `unauthenticated` with an expired or revoked credential; `storefront_not_found`; `not_found`: unknown,
+/// expired, another shopper's, or without the right token; `cart_converted`, with `order_id`;
+/// `precondition_failed`, `version_conflict`.
 pub(crate) async fn delete(
     caller: Shopper,
     State(app): State<App>,

@@ -122,7 +122,7 @@ pub async fn create_order(
         shipping_rate_id: input.shipping_rate_id.clone(),
         destination: buyer.shipping_address.as_ref().map(TaxLocation::from),
         billed_at: buyer.billing_address.as_ref().map(TaxLocation::from),
-        is_exempt: caller.customer.as_ref().is_some_and(|customer| customer.account.tax_exempt),
+        is_exempt: is_exempt(&caller),
         shopper,
         gift_card_codes: input.gift_card_codes.clone().map(|codes| codes.0).unwrap_or_default(),
         shopper_network: Some(inbound.client_prefix()),
@@ -193,6 +193,11 @@ fn buyer(caller: &Shopper, input: &OrderRequest, field_errors: &mut Vec<FieldErr
         payment: input.payment.clone(),
         shopper_ids: discount::ShopperIds::default(),
     }
+}
+
+/// Whether the caller's account is exempt from tax.
+pub(crate) fn is_exempt(caller: &Shopper) -> bool {
+    caller.customer.as_ref().is_some_and(|customer| customer.account.tax_exempt)
 }
 
 /// The shopper, as the rules of discounts see them.

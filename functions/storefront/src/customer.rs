@@ -252,7 +252,7 @@ pub(crate) async fn delete(
     erase_items_except(&app, &account.key(), key::SESSIONS).await?;
     let now = app.clock.now();
     let mail = account.email.as_ref().map(|email| {
-        let content = notifications::customer::deleted(email, &caller.store.subdomain, now);
+        let content = notifications::customer::deleted(email, now);
         Mail::compose(&key, &content.from_store(Some(&account.store_id)), now)
     });
     let mail = mail.transpose()?;

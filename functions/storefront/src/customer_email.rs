@@ -18,7 +18,7 @@ use identity::authentication::{Confirmed, PresentedCode, code, confirm};
 use identity::challenge::Challenge;
 use identity::challenge_subject::ChallengeSubject;
 use identity::customer::{AccountView, CUSTOMER_UPDATED, Customer, UniqueCustomerEmail};
-use identity::notifications;
+use identity::notifications::customer as notifications;
 use identity::password::Guess;
 use identity::session::CreatedVia;
 use identity::store::Store;
@@ -91,10 +91,9 @@ pub(crate) async fn request(
         email: email.clone(),
         password_generation: account.password_generation,
     };
-    let shop = &caller.store.subdomain;
     let content = |code: &str| match taken {
-        None => Some(notifications::customer::email_change_code(&email, shop, code)),
-        Some(_) => Some(notifications::customer::stays(&email, shop)),
+        None => Some(notifications::email_change_code(&email, code)),
+        Some(_) => Some(notifications::email_in_use(&email)),
     };
     let bound = (taken.is_none().then_some(challenge_subject), Some(account));
     let sending = Sending::new(services, id, bound, (&counted, &throttle), content).await?;
@@ -162,7 +161,7 @@ async fn notice(
     now: Timestamp,
 ) -> Result<Option<Mail>, Problem> {
     let Some(address) = &former.email else { return Ok(None) };
-    let content = notifications::email_changed(address, email, now);
+    let content = notifications::email_updated(address, email, now);
     let content = content.from_store(Some(&former.store_id));
     Mail::sealed(services, &content, now).await.map(Some)
 }

@@ -84,14 +84,14 @@ pub(crate) async fn register(
         accepts_marketing: input.accepts_marketing.0,
     };
     let content = match &account {
-        None => notifications::customer::signup_code,
-        Some(_) => notifications::customer::existing_account_code,
+        None => notifications::customer::registration_code,
+        Some(_) => notifications::customer::account_exists,
     };
     let to = application.email.clone();
     let store_id = named.store.id.clone();
     let challenge_subject =
         ChallengeSubject::Applicant { store_id, application: Box::new(application) };
-    let content = |code: &str| Some(content(&to, &named.store.subdomain, code));
+    let content = |code: &str| Some(content(&to, code));
     let bound = (Some(challenge_subject), account.as_ref());
     let sending = Sending::new(&app, id, bound, (&subject, &throttle), content).await?;
     sending.send(&app, &answering(Accepted::<CodeSent>::new)).await

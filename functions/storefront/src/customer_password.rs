@@ -45,12 +45,12 @@ pub(crate) async fn reset(
     ResetPage(page): ResetPage,
     StoreBody(input): StoreBody<MailRequest>,
 ) -> Result<Accepted<LinkSent>, Problem> {
-    let shop = &named.store.subdomain;
+    let store_page = named.store.password_page(&app.config);
     let at = match &page {
-        Some(PasswordPage(page)) => ResetAt::Page(page),
-        None => ResetAt::Api(&app.config.base_url),
+        Some(PasswordPage(page)) => ResetAt::Shop(page),
+        None => ResetAt::Api(&store_page),
     };
-    let content = |to: &_, token: &str| notifications::reset(to, shop, token, at);
+    let content = |to: &_, token: &str| notifications::reset(to, token, at);
     let (at, network) = ((&named.store.id, &input.email), inbound.client_prefix());
     let completion = answering(Accepted::<LinkSent>::new);
     password::reset::<Customer, _>(&app, at, &network, content, &completion).await

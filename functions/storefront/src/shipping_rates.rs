@@ -1,6 +1,6 @@
 //! Shipping rates for a cart.
 
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
 use callers::Shopper;
 use catalogue::location::Location;
 use core_types::fields::{Country, Phone};
@@ -9,7 +9,8 @@ use core_types::key;
 use core_types::money::Money;
 use gateway::app::App;
 use gateway::reply::{Json, NoStore};
-use gateway::request::{Body, Raw, Ruled};
+use gateway::request::{Argument, Body, KnownCodes, Raw, Ruled};
+use http::request::Parts;
 use identity::address;
 use identity::store::Store;
 use primitives::fields::{AtMost, Text};
@@ -17,9 +18,9 @@ use primitives::input::{Given, Rules, request};
 use primitives::problem::{Code, FieldError, Problem};
 use sales::discount::{DiscountCode, MAX_CODES};
 use sales::order::cart::{LineInput, merge};
-use sales::shipping::{self, ShippingRate, ShippingRateKind};
+use sales::shipping::{self, ShippingRate, ShippingRateKind, ShippingZone};
 use sales::tax::TaxLocation;
-use sales::workflows::place_order::{self, Cart};
+use sales::workflows::place_order::{self, Cart, PricedCart};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -73,7 +74,7 @@ pub struct RatesRequest {
     /// The lines; those of the same variant are merged.
     #[schemars(length(min = 1))]
     items: AtMost<LineInput, 200>,
-    /// The destination: the country, and the fields by which its shipping zones differ.
+    /// The destination: the country, and the fields by which its shipping zones and taxes differ.
     shipping_address: DestinationRequest,
     /// Discount codes: a discount changes the cart's value, on which rates may depend.
     discount_codes: Option<AtMost<DiscountCode, MAX_CODES>>,
@@ -107,7 +108,8 @@ pub struct OfferedRate {
     name: String,
     /// The kind of the rate; with `pickup` the customer collects the order.
     kind: ShippingRateKind,
-    /// The price for this cart, before discounts on shipping; with or without tax, as the store's prices.
+    /// The price for this cart, before discounts on shipping; with or without tax, as in the order, and a pickup
+    /// as at the store.
     price: Money,
     /// The minimum delivery time in days.
     min_days: Option<u32>,
@@ -138,6 +140,19 @@ pub struct OfferedRates {
     data: Vec<OfferedRate>,
 }
 
+/// Whether the discount codes are those of a cart, of a request that a shop sends for its visitor.
+pub struct HasKnownCodes(bool);
+
+impl Argument for HasKnownCodes {}
+
+impl<S: Sync> FromRequestParts<S> for HasKnownCodes {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Ok(Self(parts.extensions.get::<KnownCodes>().is_some()))
+    }
+}
+
 /// `POST /v1/storefront/{subdomain}/shipping-rates` (`listShippingRates`): List shipping rates for a cart.
 ///
 /// Rates come cheapest first. A pickup is listed if all goods are at its location. A checkout computes the
@@ -151,6 +166,7 @@ pub async fn list(
     caller: Shopper,
     State(app): State<App>,
     Raw(inbound): Raw,
+    HasKnownCodes(has_known_codes): HasKnownCodes,
     Ruled(Body(input)): Ruled<Body<RatesRequest>>,
 ) -> Result<NoStore<Json<OfferedRates>>, Problem> {
     let mut field_errors = Vec::new();
@@ -159,12 +175,16 @@ pub async fn list(
         lines: merge(input.items.0, &mut field_errors),
         discount_codes: input.discount_codes.map(|codes| codes.0).unwrap_or_default(),
         shopper: checkout::shopper(&caller, None),
+        // An incomplete place is none where no tax is levied.
+        destination: Some(place.clone()).filter(TaxLocation::is_complete),
+        is_exempt: checkout::is_exempt(&caller),
         shopper_network: Some(inbound.client_prefix()),
+        has_known_codes,
         field_errors,
         dry_run: true,
         ..Cart::default()
     };
-    let mut priced = place_order::price(&app, caller.store(), &cart).await?;
+    let priced = place_order::price(&app, caller.store(), &cart).await?;
     // The payment method is not chosen yet.
     let cart_errors =
         priced.field_errors.iter().filter(|violation| !violation.pointer.starts_with("/payment"));
@@ -175,16 +195,38 @@ pub async fn list(
     let mut data = Vec::new();
     if priced.quote.requires_shipping() && !priced.zones.is_empty() {
         let zone = shipping::find(&priced.zones, &place).ok_or(Code::NoShippingToAddress)?.clone();
-        place_order::load_pickup_stock(&app, &mut priced, &zone.rates).await?;
-        let quote = &priced.quote;
-        let is_there = |rate: &ShippingRate| {
-            rate.pickup_location().is_none_or(|location| quote.is_at(location))
-        };
-        let parcel = quote.parcel.iter();
-        let offered = parcel.flat_map(|parcel| shipping::offered(&zone, parcel));
-        data.extend(offered.filter(|(rate, _)| is_there(rate)).map(OfferedRate::from));
+        let offered = priced.quote.offered(&zone, &priced.taxes).into_iter();
+        data.extend(offered.filter(|(rate, _)| !is_pickup(rate)).map(OfferedRate::from));
+        if zone.rates.iter().any(is_pickup) {
+            data.extend(pickups(&app, cart, priced, &zone).await?);
+        }
+        data.sort_by_key(|rate| rate.price.amount);
     }
     Ok(Json::new(&OfferedRates { data }).no_store())
+}
+
+fn is_pickup(rate: &ShippingRate) -> bool {
+    rate.kind == ShippingRateKind::Pickup
+}
+
+/// The pickups of a zone where all goods are. They are priced as at the store, wherever the buyer lives.
+async fn pickups(
+    app: &App,
+    cart: Cart,
+    mut priced: PricedCart,
+    zone: &ShippingZone,
+) -> Result<Vec<OfferedRate>, Problem> {
+    if priced.quote.is_net(&priced.taxes) && !cart.is_exempt {
+        let at_store = Cart { destination: None, ..cart };
+        priced = place_order::price(app, &priced.store, &at_store).await?;
+    }
+    place_order::load_pickup_stock(app, &mut priced, &zone.rates).await?;
+    let quote = &priced.quote;
+    let is_there =
+        |rate: &ShippingRate| rate.pickup_location().is_none_or(|location| quote.is_at(location));
+    let offered = quote.offered(zone, &priced.taxes).into_iter();
+    let there = offered.filter(|(rate, _)| is_pickup(rate) && is_there(rate));
+    Ok(there.map(OfferedRate::from).collect())
 }
 
 /// The name and address of a store's location, where an order is collected; none if it is not there any more.

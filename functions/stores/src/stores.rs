@@ -95,7 +95,7 @@ pub struct CreateRequest {
     region: Option<Text<1, 120>>,
     /// The default language. By default the merchant's own, or else English.
     locale: Option<Locale>,
-    /// The time zone of its reports; UTC by default.
+    /// The time zone of its reports and its shop; UTC by default.
     timezone: Option<TimeZone>,
 }
 
@@ -177,7 +177,7 @@ pub struct UpdateRequest {
     region: Patch<Text<1, 120>>,
     /// The default language.
     locale: Option<Locale>,
-    /// The time zone of its reports.
+    /// The time zone of its reports and its shop.
     timezone: Option<TimeZone>,
     /// The contact for customers; `null` clears it.
     contact: Patch<ContactRequest>,

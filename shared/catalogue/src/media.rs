@@ -5,6 +5,7 @@
 //! deleted while it is in use.
 
 mod fetch;
+mod header;
 
 use core_types::event::{EXAMPLE_TIME, Event, EventSubject, Example};
 use core_types::fields::Subdomain;
@@ -24,6 +25,7 @@ use identity::store::Store;
 use services::Services;
 
 pub use fetch::{FetchError, fetch};
+pub use header::ImageHeader;
 
 core_types::topics! {
     MEDIA_CREATED = "media.created", "media", Some("read_media"), MediaView,
@@ -83,6 +85,12 @@ pub struct Media {
     pub upload: String,
     /// The number of chunks.
     pub chunks: u32,
+    /// The width in pixels; none if the file does not tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<u32>,
+    /// The height in pixels; none if the file does not tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub height: Option<u32>,
     /// The alternative text.
     pub alt: Option<String>,
     /// The address from which it was fetched; null if it was uploaded.
@@ -111,7 +119,7 @@ impl Media {
     /// A new image.
     pub fn upload(
         store: &StoreId,
-        kind: MediaType,
+        header: ImageHeader,
         blob: &Blob,
         caption: Caption,
         now: Timestamp,
@@ -119,7 +127,9 @@ impl Media {
         Self {
             id: MediaId::mint(now),
             store_id: store.clone(),
-            content_type: kind,
+            content_type: header.kind,
+            width: header.size.map(|(width, _)| width),
+            height: header.size.map(|(_, height)| height),
             size: blob.size,
             sha256: blob.sha256.clone(),
             upload: blob.upload.clone(),
@@ -161,7 +171,7 @@ pub async fn create(
     store: &Store,
     (id, bytes, caption): (MediaId, Vec<u8>, Caption),
 ) -> Result<Media, Problem> {
-    let kind = MediaType::of(&bytes)?;
+    let header = ImageHeader::read(&bytes)?;
     let deposit = BlobUpload::new(bytes, services.clock.now());
     let (id, caption, deposit) = (&id, &caption, &deposit);
     let made = retry(|| async move {
@@ -170,7 +180,7 @@ pub async fn create(
         }
         let (write, blob) = deposit.refer(services, services.table.write()).await?;
         let now = services.clock.now();
-        let made = Media::upload(&store.id, kind, &blob, caption.clone(), now);
+        let made = Media::upload(&store.id, header, &blob, caption.clone(), now);
         let made = Media { id: id.clone(), ..made };
         let view = MediaView::of(&made, &services.config.base_url, &store.subdomain);
         write
@@ -208,6 +218,10 @@ pub struct MediaView {
     pub content_type: MediaType,
     /// The number of bytes.
     pub size: u64,
+    /// The width in pixels; null if the file does not tell it.
+    pub width: Option<u32>,
+    /// The height in pixels; null if the file does not tell it.
+    pub height: Option<u32>,
     /// SHA-256 of the bytes, in hex.
     pub sha256: String,
     /// The alternative text.
@@ -230,6 +244,8 @@ impl MediaView {
             url: media.url(base_url, subdomain),
             content_type: media.content_type,
             size: media.size,
+            width: media.width,
+            height: media.height,
             sha256: media.sha256.clone(),
             alt: media.alt.clone(),
             source_url: media.source_url.clone(),
@@ -248,6 +264,8 @@ impl Example for MediaView {
             id,
             content_type: MediaType::Png,
             size: 48_213,
+            width: Some(1_200),
+            height: Some(800),
             sha256: crypto::seal::digest("example"),
             alt: Some("A blue bottle on a shelf".into()),
             source_url: None,

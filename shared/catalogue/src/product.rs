@@ -94,6 +94,12 @@ pub struct Image {
     pub url: String,
     /// The alternative text.
     pub alt: String,
+    /// Its width in pixels, if it is media that was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<u32>,
+    /// Its height in pixels, if it is media that was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub height: Option<u32>,
 }
 
 impl Image {

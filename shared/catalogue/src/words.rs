@@ -47,9 +47,14 @@ impl Term {
     }
 }
 
-/// The terms of a query.
+/// The terms of a query; none of an empty one, nor of `*`, which finds everything. A query of signs alone has a term that
+/// no text has.
 pub fn terms(text: &str) -> Vec<Term> {
     let folded = fold(text);
+    let signs = folded.trim();
+    if !matches!(signs, "" | "*") && folded.unicode_words().next().is_none() {
+        return vec![Term { words: vec![signs.to_owned()], joined: None }];
+    }
     let term = |run: Vec<&str>| -> Vec<Term> {
         let words = || run.iter().copied().map(plain);
         match joint(&run) {
@@ -177,6 +182,8 @@ mod tests {
             ("1234", &["AB-1234", "AB1234", "AB_1234"], &["12-3", "4321"]),
             ("ab-1234", &["AB1234", "AB 1234"], &["ab 12"]),
             ("node.js", &["NodeJS", "node js", "Node.js"], &["node"]),
+            ("😀", &[], &["mug", "😀 mug"]),
+            ("#!", &[], &["#1 mug"]),
         ] {
             let terms = terms(query);
             let is_met = |text: &&&str| {
@@ -186,6 +193,9 @@ mod tests {
             };
             assert_eq!(texts.iter().filter(is_met).count(), texts.len(), "{query}");
             assert_eq!(others.iter().find(is_met), None, "{query}");
+        }
+        for all in ["", " ", "*"] {
+            assert_eq!(terms(all), [], "{all}");
         }
     }
 

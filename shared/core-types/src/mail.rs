@@ -26,7 +26,7 @@ use crate::event::Event;
 use crate::id::MailId;
 use crate::key::{self, IndexKey};
 
-pub use content::{GiftCardDelivery, MailContent};
+pub use content::{AccountNews, GiftCardDelivery, MailContent};
 pub use notice::Notice;
 pub use plain::{holds_link, on_one_line, unlinked};
 
@@ -78,6 +78,10 @@ pub struct Mail {
     /// Whether it is counted in its day's mails: once, however often it is tried.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_counted: bool,
+    /// Whether it is sent in the store's own text, though nobody has proven the recipient's address there: such mails are
+    /// counted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_own_text: bool,
     /// The problem code that it is withheld for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld_for: Option<String>,
@@ -162,6 +166,7 @@ impl Mail {
             state: MailState::Pending,
             attempts: 0,
             is_counted: false,
+            has_own_text: false,
             withheld_for: None,
             due_at: now.plus(QUEUE_GRACE),
             expires_at: now.plus(content.useful_for),
@@ -213,6 +218,12 @@ impl Mail {
     pub fn counted(&self) -> Self {
         let version = self.version.saturating_add(1);
         Self { is_counted: true, version, ..self.clone() }
+    }
+
+    /// The mail, counted and in the store's own text.
+    #[must_use]
+    pub fn counted_in_own_text(&self) -> Self {
+        Self { has_own_text: true, ..self.counted() }
     }
 
     /// The mail, withheld for this problem.

@@ -81,7 +81,7 @@ const SWEPT_GRACE: Duration = MINUTE.saturating_mul(2);
 /// A delivery that was attempted, or waits for its receiver, ends without success after this long (our choice).
 /// The schedule takes 104 hours at most, when every slot is doubled; the rest is time to wait for the circuit of
 /// a failing receiver.
-const LIFETIME: Duration = DAY.saturating_mul(5);
+pub const LIFETIME: Duration = DAY.saturating_mul(5);
 
 /// A delivery.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -224,10 +224,15 @@ impl ClientIp {
     }
 }
 
-/// The page of a shop at which a customer sets a new password: a link to it is mailed in place of directions for the
-/// API. It is an extension of the request, which no client can send.
+/// The page at which a customer of a shop sets a new password, at the host that they visit: the link to it that is
+/// mailed. It is an extension of the request, which no client can send.
 #[derive(Debug, Clone)]
 pub struct PasswordPage(pub Arc<str>);
+
+/// Marks a request whose discount codes are those of a cart, which were looked up when they were added: it guesses none.
+/// It is an extension of the request, which no client can send.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownCodes;
 
 /// The network of an address, as it is used by rate limits and stored in sessions and logs: never a whole
 /// address.

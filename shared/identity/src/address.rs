@@ -1,8 +1,10 @@
 //! Postal addresses: one shape for address books, checkouts and locations. [`formats`] has the
 //! table of each country's requirements.
 
+pub mod country_names;
 mod formats;
 mod input;
+mod printed;
 
 use core_types::fields::{Country, E164, Phone};
 use core_types::id::{AddressId, CustomerId, StoreId};
@@ -25,6 +27,7 @@ pub use formats::{
     region_of, regions, validate, without_country,
 };
 pub use input::{AddressInput, errors_in_country};
+pub use printed::AddressParts;
 
 /// The maximum number of addresses per customer.
 pub const MAX_ADDRESSES: u32 = 50;

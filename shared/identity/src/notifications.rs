@@ -1,16 +1,20 @@
-//! Mails to merchants about their accounts; for those to customers, see [`customer`].
+//! Mails to merchants about their accounts, and to customers ([`customer`]).
 
 pub mod customer;
 
 use core_types::fields::Email;
+use core_types::id::StoreId;
 use core_types::mail::{MailContent, on_one_line, unlinked};
 use primitives::clock::{DAY, Timestamp};
 
 use crate::challenge::{CODE_LIFETIME, Purpose};
 use crate::member::{INVITED_FOR, Role};
 
-/// The mail with a sign-in code.
-pub fn one_time_code(to: &Email, code: &str) -> MailContent {
+/// The mail with a sign-in code, of this store's customer or of a merchant.
+pub fn sign_in_code(to: &Email, store: Option<&StoreId>, code: &str) -> MailContent {
+    if store.is_some() {
+        return customer::sign_in_code(to, code).from_store(store);
+    }
     let text = format!(
         "Use this code to sign in. It is valid for 10 minutes and works once.\n\n\
          Code: {code}\n\n\
@@ -38,11 +42,14 @@ pub fn password_reset(to: &Email, token: &str, base_url: &str) -> MailContent {
 pub fn verify_email(to: &Email, token: &str, base_url: &str) -> MailContent {
     let text = format!(
         "This address was given for an account. To confirm that it is yours,\n\
-         send this token to\n\n\
+         send this token and the account's password to\n\n\
          \x20   POST {base_url}/v1/auth/email/verify\n\
-         \x20   {{\"token\": \"...\"}}\n\n\
+         \x20   {{\"token\": \"...\", \"password\": \"...\"}}\n\n\
          Token: {token}\n\n\
-         It is valid for 24 hours and works once.\n\
+         It is valid for 24 hours and works once. The access token of a session\n\
+         does in place of the password. Without either the account becomes yours,\n\
+         but its password is removed and every session ends: somebody else may\n\
+         have opened it.\n\
          If you know nothing of such an account, do nothing.\n"
     );
     MailContent::new(to, "Confirm your e-mail address", text, Purpose::Verify.lifetime())
@@ -104,8 +111,11 @@ pub fn mfa_switched(to: &Email, on: bool, now: Timestamp) -> MailContent {
     MailContent::new(to, &format!("Two-step sign-in is {is}"), text, DAY)
 }
 
-/// The notification that the password was changed.
-pub fn password_changed(to: &Email, now: Timestamp) -> MailContent {
+/// The notification that the password was changed, of this store's customer or of a merchant.
+pub fn password_changed(to: &Email, store: Option<&StoreId>, now: Timestamp) -> MailContent {
+    if store.is_some() {
+        return customer::password_updated(to, now).from_store(store);
+    }
     let text = format!(
         "The password of your account was changed at {now}.\n\n\
          If that was not you, ask for a new password at once: setting it ends\n\
@@ -148,7 +158,7 @@ mod tests {
         let (now, token) = (Timestamp::from_millis(0), crypto::seal::random_secret());
         let member_token = token.repeat(2)[..64].to_owned();
         for content in [
-            one_time_code(&to, "042137"),
+            sign_in_code(&to, None, "042137"),
             password_reset(&to, &token, "https://api.example.com"),
             verify_email(&to, &token, "https://api.example.com"),
             invitation(
@@ -161,7 +171,7 @@ mod tests {
             address_proven(&to, "https://api.example.com"),
             mfa_switched(&to, true, now),
             mfa_switched(&to, false, now),
-            password_changed(&to, now),
+            password_changed(&to, None, now),
             email_changed(&to, &to, now),
             account_deleted(&to, now),
         ] {

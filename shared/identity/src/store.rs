@@ -108,7 +108,7 @@ pub struct NewStore {
     pub region: Option<String>,
     /// The default language; English unless given.
     pub locale: Option<Locale>,
-    /// The time zone of its reports; UTC unless given.
+    /// The time zone of its reports and its shop; UTC unless given.
     pub timezone: Option<TimeZone>,
 }
 
@@ -150,7 +150,7 @@ pub struct Store {
     pub region: Option<String>,
     /// The default language.
     pub locale: Locale,
-    /// The time zone of its reports.
+    /// The time zone of its reports and its shop.
     pub timezone: TimeZone,
     /// The contact details for customers.
     pub contact: Contact,
@@ -306,9 +306,17 @@ impl Store {
 
     /// The page of an order in its shop, while that is open.
     pub fn order_page(&self, config: &Config) -> Option<LinkTemplate> {
+        self.is_open().then(|| LinkTemplate::of_shop(&self.shop_origin(config)))
+    }
+
+    /// The page of its shop that sets a customer's password, without the token behind it.
+    pub fn password_page(&self, config: &Config) -> String {
+        format!("{}/account/reset", self.shop_origin(config))
+    }
+
+    fn shop_origin(&self, config: &Config) -> String {
         let scheme = if config.base_url.starts_with("http:") { "http" } else { "https" };
-        let origin = format!("{scheme}://{}.{}", self.subdomain, *config.shop_domain);
-        self.is_open().then(|| LinkTemplate::of_shop(&origin))
+        format!("{scheme}://{}.{}", self.subdomain, *config.shop_domain)
     }
 
     /// The key by which orders of guests with this address are found: HMAC-SHA256 of the address under the

@@ -13,6 +13,7 @@ use crate::limits::{Meter, Usage};
 use crate::object::Shape;
 use crate::runtime::{OnError, Runtime};
 use crate::template::{Flow, Template};
+use crate::time::DateNames;
 use crate::value::Value;
 
 /// The state of a page that is being rendered.
@@ -131,6 +132,11 @@ impl<'a> Context<'a> {
     /// The time of the page, in the time zone of the shop.
     pub fn now(&self) -> &'a Zoned {
         &self.runtime.now
+    }
+
+    /// What dates call months and days.
+    pub fn date_names(&self) -> &'a DateNames {
+        &self.runtime.date_names
     }
 
     /// Whether text is escaped that is not HTML already.

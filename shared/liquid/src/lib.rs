@@ -106,5 +106,5 @@ pub use object::{Items, Object, Shape};
 pub use runtime::{NoPartials, OnError, Partials, Runtime};
 pub use syntax::{Attributes, Condition, Expression, Filtered, Head, Markup, Parser, Tag};
 pub use template::{Block, Flow, Render, Rendered, Template};
-pub use time::{format as format_time, parse as parse_time};
+pub use time::{DateNames, format as format_time, parse as parse_time};
 pub use value::Value;

@@ -9,6 +9,7 @@ use crate::limits::Limits;
 use crate::map::Map;
 use crate::object::Object;
 use crate::template::Template;
+use crate::time::DateNames;
 use crate::value::Value;
 
 /// The partials of a theme, parsed.
@@ -57,6 +58,8 @@ pub struct Runtime<'a> {
     pub limits: Limits<'a>,
     /// The time, and the time zone in which dates are shown. 1970 unless it is set.
     pub now: Zoned,
+    /// What dates call months and days. English unless it is set.
+    pub date_names: DateNames,
     /// What happens when a tag or filter fails.
     pub on_error: OnError,
     /// Whether an unknown filter fails. It passes its input on otherwise, and is noted.
@@ -75,6 +78,7 @@ impl Runtime<'_> {
             partials: &NoPartials,
             limits: Limits::default(),
             now: Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC),
+            date_names: DateNames::ENGLISH,
             on_error: OnError::Print,
             strict_filters: false,
             escape: false,

@@ -24,16 +24,17 @@ use crate::problem::Problem;
 
 /// The vocabularies by number: texts that are likely in stored items. The likeliest come last, where
 /// references to them are short. New streams are written with the last vocabulary.
-const VOCABULARIES: [&[u8]; 4] = [
+const VOCABULARIES: [&[u8]; 5] = [
     include_bytes!("vocabulary-1.txt"),
     include_bytes!("vocabulary-2.txt"),
     include_bytes!("vocabulary-3.txt"),
+    include_bytes!("vocabulary-4.txt"),
     VOCABULARY,
 ];
 /// The vocabulary of new streams.
-const VOCABULARY: &[u8] = include_bytes!("vocabulary-4.txt");
+const VOCABULARY: &[u8] = include_bytes!("vocabulary-5.txt");
 /// Its number, from 1, which is the first byte of each stream.
-const NUMBER: u8 = 4;
+const NUMBER: u8 = 5;
 /// Added to the number of a stream that refers to a text next to it.
 const AFTER: u8 = 0x80;
 /// The size of the head: the vocabulary's number, and the length of the plain bytes.
@@ -110,6 +111,10 @@ pub fn inflate_after(known: &[u8], bytes: &[u8], limit: usize) -> Result<Vec<u8>
     if is_after && known.is_empty() {
         return Err(unreadable());
     }
+    if number > NUMBER {
+        // While a deployment is under way, or after it was rolled back: no work is given up for it.
+        return Err(Problem::unavailable("a newer version has deflated this"));
+    }
     let vocabulary = usize::from(number).checked_sub(1).and_then(|place| VOCABULARIES.get(place));
     let vocabulary = vocabulary.filter(|_| length <= limit).ok_or_else(unreadable)?;
     READ.with_borrow_mut(|(decompressor, before, out)| {
@@ -140,6 +145,7 @@ pub fn inflate_after(known: &[u8], bytes: &[u8], limit: usize) -> Result<Vec<u8>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::Code;
     use sha2::{Digest, Sha256};
 
     fn random_bytes<const N: usize>() -> [u8; N] {
@@ -206,6 +212,7 @@ mod tests {
             "05fffd7b1c15fa00e5ba1f8546b354edf698f62c80ac491bd867584a02d275a2",
             "7d3f0e292e1cb3795fc9887138c7456d8cf21c9a4e18defdb18ec7fa19f671fc",
             "ec3a529acdbaccb62ccbe8feb5e58cc1759e344a62f1a6517c5dec84003bbda7",
+            "1a65f16becd4df29a1e77eafea5d32b96ef0f17f385b899f6742089cb34a7452",
         ];
         for (vocabulary, known) in VOCABULARIES.iter().zip(known) {
             let digest = Sha256::digest(vocabulary);
@@ -215,6 +222,16 @@ mod tests {
             assert!(vocabulary.len() < 24 * 1024, "the window has room for what comes after it");
         }
         assert_eq!(usize::from(NUMBER), VOCABULARIES.len());
+    }
+
+    #[test]
+    fn a_stream_of_a_newer_version_is_unavailable_and_not_corrupt() {
+        for (after, known) in [(0, &b""[..]), (AFTER, b"ord_1")] {
+            let mut stream = deflate_after(known, b"{}").unwrap();
+            stream[0] = (NUMBER + 1) | after;
+            let failure = inflate_after(known, &stream, LIMIT).unwrap_err();
+            assert_eq!(failure.code, Code::Unavailable);
+        }
     }
 
     #[test]

@@ -24,6 +24,12 @@ macro_rules! inline_schema {
     };
 }
 
+/// The pattern of a trimmed text of a single line with a character that is no blank: without control characters.
+pub const LINE: &str = r"^[^\S\x0b-\x1f\x85]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$";
+
+/// As [`LINE`], of a text that may be empty.
+pub const LINE_OR_EMPTY: &str = r"^[^\x00-\x1f\x7f-\x9f]*$";
+
 inline_schema!([const MIN: usize, const MAX: usize] Text<MIN, MAX>, format!("Text{MIN}To{MAX}"), |_generator| {
     const { assert!(MIN < 2, "no pattern counts characters without the blanks at both ends") };
     json_schema!({

@@ -44,6 +44,7 @@ pub mod stock;
 #[cfg(test)]
 pub(crate) mod tests;
 mod topics;
+pub mod tracking;
 mod transitions;
 mod unsold;
 pub mod update;
@@ -248,9 +249,10 @@ pub struct Order {
 
 impl Item for Order {
     const KIND: &'static str = "order";
-    /// Packed, except the attributes that a reminder moves without a new version.
+    /// Packed, except the attributes that a reminder moves without a new version. What is packed refers to `PK` and `GSI6PK`
+    /// (whose guest's it is), which therefore change with the whole item alone.
     const PACKING: Option<Packing> =
-        Some(Packing { plain: &["attend_at", "attend_tries"], text: None, keyed: false });
+        Some(Packing { plain: &["attend_at", "attend_tries"], text: None, keyed: true });
     fn key(&self) -> Key {
         key::order(&self.store_id, &self.id)
     }

@@ -6,6 +6,7 @@
 //! - [`record_disputes`]: applies an update about disputes to them, their payment and its order, once.
 //! - [`submit_evidence`]: stores, sends and records evidence for a dispute; can be resumed.
 //! - [`refund_order`]: reserves, requests and records a refund; can be resumed.
+//! - [`explain_rejection`]: finds out why a provider has rejected a refund.
 //! - [`return_unapplied`]: returns money that no order accepts.
 //! - [`ask_provider`]: records payments whose browser did not come back from the provider.
 //! - [`ended_orders`]: decides whether a variant that was ordered can be deleted.
@@ -24,6 +25,7 @@ mod close_payments;
 pub mod convert_cart;
 pub mod ended_orders;
 pub mod expire_order;
+pub mod explain_rejection;
 mod give_order;
 pub mod hand_over_order;
 pub mod join_orders;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::data::{Data, handle, image_id, list, text};
+use crate::data::{Data, aspect_ratio, handle, image_id, list, text};
 use crate::discounts::{Discounts, allocation};
 use crate::money::Money;
 
@@ -29,8 +29,13 @@ pub fn cart_json(cart: &Json, data: &Data) -> Json {
     let requires_shipping =
         items.iter().any(|item| item.get("requires_shipping") == Some(&Json::Bool(true)));
     let attributes = cart.get("metadata").cloned().unwrap_or_else(|| json!({}));
-    let codes = list(cart, "/discount_codes").iter();
-    let codes: Vec<Json> = codes.map(|code| json!({"code": code, "applicable": true})).collect();
+    let codes = list(cart, "/discount_codes").iter().enumerate();
+    let codes = codes.map(|(place, code)| {
+        let pointer = format!("/discount_codes/{place}");
+        let is_wrong = |fault: &Json| text(fault, "/pointer") == pointer;
+        json!({"code": code, "applicable": !list(cart, "/faults").iter().any(is_wrong)})
+    });
+    let codes: Vec<Json> = codes.collect();
     json!({
         "token": text(cart, "/id"),
         "note": text(cart, "/note"),
@@ -88,8 +93,12 @@ pub(crate) fn item(line: &Json, discounts: Discounts<'_>, data: &Data) -> Json {
         variant_id.as_str().unwrap_or_default()
     );
     let image = merchandise.get("image_url").cloned().unwrap_or_default();
+    let images = product.map(|product| list(product, "/images")).unwrap_or_default();
+    let measured = images.iter().find(|listed| listed.get("url") == Some(&image));
+    let side = |name: &str| measured.and_then(|listed| listed.get(name));
     let featured = json!({
-        "url": image, "alt": product_title, "width": null, "height": null, "aspect_ratio": 1.0,
+        "url": image, "alt": product_title, "width": side("width"), "height": side("height"),
+        "aspect_ratio": measured.map_or(1.0, aspect_ratio),
     });
     json!({
         "id": variant_id,
@@ -184,8 +193,13 @@ pub fn product_json(product: &Json, data: &Data) -> Json {
     let media = list(product, "/images").iter().enumerate().map(|(place, image)| {
         json!({
             "alt": image.get("alt"), "id": image_id(product, place, image), "media_type": "image",
-            "position": place.saturating_add(1), "src": image.get("url"), "aspect_ratio": 1.0,
-            "preview_image": {"src": image.get("url"), "aspect_ratio": 1.0},
+            "position": place.saturating_add(1), "src": image.get("url"),
+            "width": image.get("width"), "height": image.get("height"),
+            "aspect_ratio": aspect_ratio(image),
+            "preview_image": {
+                "src": image.get("url"), "width": image.get("width"),
+                "height": image.get("height"), "aspect_ratio": aspect_ratio(image),
+            },
         })
     });
     let options = options_of(product);
@@ -318,7 +332,7 @@ fn image_of(product: &Json, variant: &Json) -> (Json, Json) {
     });
     let media = json!({
         "id": id, "position": position, "alt": alt,
-        "preview_image": {"src": url, "aspect_ratio": 1.0},
+        "preview_image": {"src": url, "aspect_ratio": listed.map_or(1.0, aspect_ratio)},
     });
     (image, media)
 }

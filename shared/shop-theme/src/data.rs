@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
 use serde_json::Value as Json;
+
+use crate::amounts::AmountStyle;
 
 /// The storefront API's answers about a store (docs/openapi.json), and the request.
 #[derive(Debug, Clone, Default)]
@@ -45,6 +48,8 @@ pub struct Data {
     pub countries: Arc<[Country]>,
     /// What the host calls parts of lists, in the language of the page.
     pub labels: Labels,
+    /// How the language of the page writes amounts; as English does, with the currency's symbol, if it is none.
+    pub amounts: Option<AmountStyle>,
     /// What the host adds to the head of each page: HTML.
     pub header: String,
     /// What the host puts before the content of the page, and behind it: HTML.
@@ -53,6 +58,8 @@ pub struct Data {
     pub is_scriptless: bool,
     /// The time in milliseconds since 1970.
     pub now_ms: i64,
+    /// The store's time zone, by its name in the IANA database.
+    pub timezone: String,
 }
 
 /// What the host calls parts of lists.
@@ -68,6 +75,29 @@ pub struct Labels {
     pub relevance: &'static str,
     /// The orders of a list: featured, best selling, and both directions of title, price and date.
     pub orders: [&'static str; 8],
+    /// The titles of pages that are about nothing with a title of its own.
+    pub titles: Titles,
+    /// The statuses of orders, and what people call them.
+    pub statuses: [(&'static str, &'static str); 14],
+    /// The button that leads from a product to the checkout at once.
+    pub buy_now: &'static str,
+}
+
+/// The titles of pages that are about nothing with a title of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct Titles {
+    /// The cart.
+    pub cart: &'static str,
+    /// A search.
+    pub search: &'static str,
+    /// All collections.
+    pub collections: &'static str,
+    /// The page for an unknown path.
+    pub not_found: &'static str,
+    /// The pages of an account.
+    pub account: &'static str,
+    /// An order, with `{number}` in place of its number.
+    pub order: &'static str,
 }
 
 impl Default for Labels {
@@ -87,6 +117,16 @@ impl Default for Labels {
                 "Date, old to new",
                 "Date, new to old",
             ],
+            titles: Titles {
+                cart: "Your Shopping Cart",
+                search: "Search",
+                collections: "Collections",
+                not_found: "404 Not Found",
+                account: "Account",
+                order: "Order {number}",
+            },
+            statuses: [("", ""); 14],
+            buy_now: "Buy it now",
         }
     }
 }
@@ -96,8 +136,10 @@ impl Default for Labels {
 pub struct Country {
     /// Its code (ISO 3166-1 alpha-2).
     pub code: String,
-    /// Its name.
+    /// Its English name, which forms send.
     pub name: String,
+    /// Its name in the language of the page.
+    pub label: String,
     /// The regions that its addresses name, each by its code and its name.
     pub regions: Vec<(String, String)>,
 }
@@ -128,6 +170,8 @@ pub struct Listing {
     pub offset: usize,
     /// How many products there are in all; as many as are here by default.
     pub total: Option<usize>,
+    /// How many products there are in all without the filters, where that is known.
+    pub unfiltered: Option<usize>,
     /// The filters: `[{param_name, label, type, values: [{value, label, count, active}]}]`; a `price_range`
     /// has `min`, `max` and `range_max` in place of values.
     pub filters: Json,
@@ -248,6 +292,11 @@ impl Data {
         self.countries.iter().find(|country| country.code == code)
     }
 
+    /// The store's time zone; UTC without one.
+    pub(crate) fn time_zone(&self) -> TimeZone {
+        TimeZone::get(&self.timezone).unwrap_or(TimeZone::UTC)
+    }
+
     /// The store's currency, an ISO 4217 code.
     pub(crate) fn currency(&self) -> &str {
         self.store.get("currency").and_then(Json::as_str).unwrap_or("USD")
@@ -267,6 +316,17 @@ pub(crate) fn text<'j>(of: &'j Json, pointer: &str) -> &'j str {
 /// The items of the list at a pointer.
 pub(crate) fn list<'j>(of: &'j Json, pointer: &str) -> &'j [Json] {
     of.pointer(pointer).and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The width of an image over its height; of one that was not measured a square is assumed.
+pub(crate) fn aspect_ratio(image: &Json) -> f64 {
+    let side = |name: &str| image.get(name).and_then(Json::as_u64).filter(|side| *side > 0);
+    let thousandths = |(width, height): (u64, u64)| {
+        let rounded = width.saturating_mul(1_000).saturating_add(height.div_euclid(2));
+        let ratio = rounded.checked_div(height)?;
+        format!("{}.{:03}", ratio.div_euclid(1_000), ratio.rem_euclid(1_000)).parse().ok()
+    };
+    side("width").zip(side("height")).and_then(thousandths).unwrap_or(1.0)
 }
 
 /// The id of a product's image; of one that is hosted elsewhere, its place among the product's.

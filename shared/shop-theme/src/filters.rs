@@ -6,6 +6,7 @@
 mod assets;
 mod call;
 mod colors;
+mod dates;
 mod fonts;
 mod hashes;
 mod html;
@@ -13,6 +14,7 @@ mod images;
 mod json;
 mod money;
 mod shop;
+mod structured;
 mod text;
 
 use liquid::Language;
@@ -22,6 +24,7 @@ pub(crate) fn register(language: &mut Language) {
     let groups = [
         assets::FILTERS,
         colors::FILTERS,
+        dates::FILTERS,
         fonts::FILTERS,
         hashes::FILTERS,
         html::FILTERS,
@@ -29,6 +32,7 @@ pub(crate) fn register(language: &mut Language) {
         json::FILTERS,
         money::FILTERS,
         shop::FILTERS,
+        structured::FILTERS,
         text::FILTERS,
     ];
     for (name, filter) in groups.into_iter().flatten() {

@@ -74,7 +74,7 @@ pub(crate) fn global(shop: &Arc<Shop>, name: &str) -> Option<Value> {
             Value::object(Named { shop: Arc::clone(shop), one: |_, _| None, all: |_| Vec::new() })
         }
         "scripts" => nothing(),
-        "canonical_url" => format!("{}{}", shop.data.origin, shop.here()).into(),
+        "canonical_url" => request::canonical_url(shop),
         "page_title" => request::page_title(shop),
         "page_description" => request::page_description(shop),
         "page_image" => request::page_image(shop),

@@ -39,9 +39,12 @@ pub(crate) fn for_script(json: &str) -> String {
     json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
-/// The page with the styles and scripts of its files in its head.
-pub(crate) fn fill(page: &str, styles: &[Arc<str>], scripts: &[Arc<str>]) -> String {
-    let mut head = String::new();
+/// The page with the platform's own part, and with the styles and scripts of its files, in its head.
+pub(crate) fn fill(
+    page: &str,
+    (own, styles, scripts): (String, &[Arc<str>], &[Arc<str>]),
+) -> String {
+    let mut head = own;
     if !styles.is_empty() {
         let _ = write!(head, "<style>{}</style>", styles.join("\n"));
     }

@@ -11,7 +11,9 @@
 //!   file system, network, clock or environment.
 //! - **Bounded.** Steps, output, memory, depth and time are limited ([`Limits`]).
 
+mod account_element;
 mod ajax;
+mod amounts;
 mod block;
 mod check;
 mod data;
@@ -22,6 +24,7 @@ mod fragment;
 mod globals;
 mod header;
 mod language;
+mod languages;
 mod limits;
 mod money;
 mod notes;
@@ -43,8 +46,9 @@ mod theme;
 use serde_json::{Map, Value as Json};
 
 pub use ajax::{cart_json, product_json};
+pub use amounts::AmountStyle;
 pub use check::check;
-pub use data::{Country, Data, Labels, Listing, Page, Posted};
+pub use data::{Country, Data, Labels, Listing, Page, Posted, Titles};
 pub use limits::{Finding, FindingCode, Limits};
 pub use objects::color::Color;
 pub use objects::suggestions::{suggestions_json, suggests};

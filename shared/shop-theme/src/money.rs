@@ -46,3 +46,14 @@ impl Money {
         (10_i64.saturating_pow(self.exponent.max(2)), shown)
     }
 }
+
+/// The symbol of a currency.
+pub(crate) fn symbol(code: &str) -> String {
+    let known = iso_currency::Currency::from_code(code);
+    known.map(|currency| currency.symbol().symbol).unwrap_or_default()
+}
+
+/// A format or an amount with the code of its currency, unless that is its symbol.
+pub(crate) fn with_code(code: &str, text: String) -> String {
+    if text.contains(code) { text } else { format!("{text} {code}") }
+}

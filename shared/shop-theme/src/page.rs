@@ -8,11 +8,13 @@ use liquid::{Context, Runtime, Template, Value};
 use serde_json::{Map, Value as Json};
 
 use crate::Rendered;
+use crate::account_element;
 use crate::data::{Data, Page};
 use crate::fallback::fallback;
 use crate::globals::Globals;
 use crate::header;
 use crate::language::LANGUAGE;
+use crate::languages::date_names;
 use crate::limits::{Finding, FindingCode, Limits};
 use crate::notes::{Layout, Notes};
 use crate::section;
@@ -54,7 +56,8 @@ pub(crate) fn run<T: Send>(
                 memory: limits.memory,
                 expired: Some(&expired),
             },
-            now: moment.to_zoned(jiff::tz::TimeZone::UTC),
+            now: moment.to_zoned(shop.data.time_zone()),
+            date_names: date_names(&shop.theme.locale),
             host: Some(&host),
             ..Runtime::new(Arc::new(Globals(Arc::clone(&shop))))
         };
@@ -100,7 +103,9 @@ pub(crate) fn whole(cx: &mut Context<'_>, shop: &Arc<Shop>) -> Result<Rendered, 
             rendered.map_err(|error| Finding::of(&error))?;
             let notes = cx.register::<Notes>();
             let scripts = if shop.data.is_scriptless { &[][..] } else { &notes.scripts };
-            with_own_addresses(shop, header::fill(&out, &notes.styles, scripts))
+            let own = account_element::script(shop, &out);
+            let html = header::fill(&out, (own, &notes.styles, scripts));
+            account_element::without_script(shop, with_own_addresses(shop, html))
         }
     };
     Ok(Rendered { html, warnings: warnings(cx, shop) })

@@ -40,10 +40,9 @@ impl Settings {
     }
 
     /// The objects of CSS properties among the values, for `class_list`.
-    pub(crate) fn styles(&self) -> impl Iterator<Item = &Map<String, Json>> {
-        let kinds = self.declared.settings.iter();
-        let styles = kinds.filter(|(_, setting)| setting.kind.starts_with("style."));
-        styles.filter_map(|(id, _)| self.raw(id)?.as_object())
+    pub(crate) fn styles(&self) -> impl Iterator<Item = Style> {
+        let settings = self.declared.settings.iter();
+        settings.filter_map(|(id, setting)| Style::of(&setting.kind, self.raw(id)?))
     }
 
     fn typed(&self, name: &str) -> Option<Value> {
@@ -142,6 +141,42 @@ impl Object for Settings {
 /// Types whose value is HTML, which was sanitized by its type when it was saved.
 const HTML: [&str; 3] = ["html", "inline_richtext", "richtext"];
 
+/// The CSS properties of a setting such as `style.layout_panel`.
+pub(crate) struct Style {
+    properties: Map<String, Json>,
+    /// Whether they are of a flex container.
+    pub(crate) is_flex: bool,
+}
+
+impl Style {
+    fn of(kind: &str, chosen: &Json) -> Option<Self> {
+        let kind = kind.strip_prefix("style.")?;
+        let properties = chosen.as_object()?.clone();
+        Some(Self { properties, is_flex: kind == "layout_panel" })
+    }
+
+    /// The properties, and objects of properties by their media queries.
+    pub(crate) fn properties(&self) -> &Map<String, Json> {
+        &self.properties
+    }
+}
+
+impl Object for Style {
+    fn get(&self, name: &str) -> Option<Value> {
+        self.properties.get(name).map(plain)
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Hash
+    }
+
+    fn items(&self) -> Option<Items<'_>> {
+        Some(Box::new(self.properties.iter().map(|(name, value)| {
+            Value::Array(Arc::from([Value::from(name.as_str()), plain(value)]))
+        })))
+    }
+}
+
 /// The settings of the whole theme.
 pub(crate) fn of_theme(shop: &Arc<Shop>) -> Value {
     let (declared, values) = shop.theme_settings();
@@ -183,7 +218,7 @@ fn typed(shop: &Arc<Shop>, kind: &str, chosen: &Json) -> Value {
         "product_list" => some_of(objects::product::named),
         "article" | "blog" | "metaobject" => Value::Nil,
         "article_list" | "metaobject_list" => Value::from(Vec::new()),
-        _ => plain(chosen),
+        _ => Style::of(kind, chosen).map_or_else(|| plain(chosen), Value::object),
     }
 }
 

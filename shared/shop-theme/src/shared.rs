@@ -3,11 +3,12 @@
 use crate::shop::Shop;
 
 /// The files by name, with their content types.
-const FILES: &[(&str, &str, &str)] = &[(
-    "standard-events.js",
-    "text/javascript; charset=utf-8",
-    include_str!("shared/standard-events.js"),
-)];
+const FILES: &[(&str, &str, &str)] = &[
+    ("standard-events.js", SCRIPT, include_str!("shared/standard-events.js")),
+    ("account.js", SCRIPT, include_str!("shared/account.js")),
+    ("payment-button.js", SCRIPT, include_str!("shared/payment-button.js")),
+];
+const SCRIPT: &str = "text/javascript; charset=utf-8";
 /// Where themes find them at Shopify.
 const ELSEWHERE: &str = "https://cdn.shopify.com/storefront/";
 

@@ -7,9 +7,10 @@ use liquid::Language;
 use serde_json::{Map, Value as Json};
 
 use crate::ajax::cart_json;
+use crate::amounts::AmountStyle;
 use crate::data::{Data, Page, handle};
 use crate::limits::{Finding, FindingCode};
-use crate::money::Money;
+use crate::money::{Money, symbol};
 use crate::schema::Declared;
 use crate::source::{self, Source};
 use crate::theme::Theme;
@@ -22,6 +23,8 @@ pub(crate) struct Shop {
     pub(crate) page: Page,
     pub(crate) theme: Theme,
     pub(crate) money: Money,
+    /// How amounts are written.
+    pub(crate) amounts: AmountStyle,
     /// The texts of the page's language, and of the theme's default language.
     translations: [Arc<Json>; 2],
     unknown_tags: Mutex<BTreeSet<Finding>>,
@@ -49,6 +52,10 @@ impl Shop {
             language,
             translations: translations(theme),
             money: Money::of(data),
+            amounts: data
+                .amounts
+                .clone()
+                .unwrap_or_else(|| AmountStyle::english(symbol(data.currency()))),
             data: data.clone(),
             page,
             theme: theme.clone(),

@@ -4,7 +4,9 @@ mod ajax;
 mod customers;
 mod hostile;
 mod language;
+mod platform;
 mod public;
+mod reader;
 mod shopify;
 mod tags;
 

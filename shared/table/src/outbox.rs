@@ -139,6 +139,11 @@ impl DueKind {
         format!("DUE#{}#{shard}", self.name())
     }
 
+    /// Whether marks of this kind have this partition key.
+    pub fn has(self, partition: &str) -> bool {
+        partition.split('#').nth(1) == Some(self.name())
+    }
+
     /// The query of the work of one shard that is due by `now`, oldest first.
     pub fn query(self, shard: char, now: Timestamp) -> Query {
         Query::index(Index::Gsi3, self.partition(shard)).between("0", format!("{now}#~"))

@@ -1,4 +1,4 @@
-//! Load on a running `local`: `just bench`, or `cargo build --release -p local && cargo run --release -p
+//! Load on a running `local`: `just bench`, or `cargo build --profile dist -p local && cargo run --profile dist -p
 //! benches`. It prints the Markdown tables of docs/benchmarks.md, and draws its pictures; with `--cold` it
 //! prints the table of functions.
 //!
@@ -39,9 +39,9 @@ use webhooks::Watched;
 const USAGE: &str = "\
 Load on a running `local`, over loopback: three to four minutes.
 
-Usage: cargo run --release -p benches -- [options]
+Usage: cargo run --profile dist -p benches -- [options]
 
-  --binary <file>      the system (target/release/local)
+  --binary <file>      the system (target/dist/local)
   --only <words>       of the tables, only the rows whose names contain this
   --plots <directory>  where the pictures go; without it none are drawn
   --growth <deliveries>
@@ -71,7 +71,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), AnyError> {
-    let mut binary = PathBuf::from("target/release/local");
+    let mut binary = PathBuf::from("target/dist/local");
     let (mut plots, mut cold, mut only, mut growth) = (None, None, String::new(), None);
     let mut arguments = lexopt::Parser::from_env();
     while let Some(argument) = arguments.next()? {

@@ -8,11 +8,12 @@ mod reference;
 use support::{Client, Gateway, Reply, json};
 
 /// The pages that are there without a demo.
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 13] = [
     "/_local/",
     "/_local/activity",
     "/_local/activity/events",
     "/_local/mail",
+    "/_local/store/sell",
     "/_local/store/orders",
     "/_local/store/webhooks",
     "/_local/store/apps",

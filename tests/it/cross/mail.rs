@@ -220,6 +220,30 @@ async fn a_recipient_is_mailed_ten_sign_up_codes_a_day_across_stores() {
 }
 
 #[tokio::test]
+async fn a_store_words_fifty_codes_a_day_to_strangers() {
+    let market = Market::proven().await;
+    market.gateway.stop_within_a_day(MINUTE);
+    let text = json!({"subject": "Welcome", "body": "Hello\nCode: {{ code }}"});
+    let path =
+        format!("/v1/stores/{}/notifications/customer_registration_code/en", market.store.id);
+    market.owner.put(&path).json(text).await.expect(200);
+    let strangers: Vec<_> = (0..52).map(|_| format!("{}@example.com", unique("new"))).collect();
+    for stranger in &strangers {
+        register(&market.gateway, &market.store.subdomain, stranger).await;
+    }
+    let mut subjects = Vec::new();
+    for stranger in &strangers {
+        subjects.push(market.gateway.mailbox(stranger).nth(1).await.subject);
+    }
+    let count = |subject: &str| subjects.iter().filter(|one| *one == subject).count();
+    // The others have a code as well, in the platform's text.
+    assert_eq!([count("Welcome"), count("Confirm your new account")], [50, 2]);
+    // Gift cards and orders have a day of their own.
+    let friend = format!("{}@example.com", unique("friend"));
+    send(&market, &friend, "Hello").await.expect(201);
+}
+
+#[tokio::test]
 async fn a_sender_name_cannot_resemble_an_address() {
     let market = Market::proven().await;
     let path = format!("/v1/stores/{}", market.store.id);

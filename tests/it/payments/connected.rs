@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use support::{
-    Client, Gateway, Merchant, ProviderOptions, Providers, RAZORPAY_KEY_ID, RAZORPAY_SECRET, Reply,
-    STRIPE_KEY_ID, STRIPE_SECRET, Store, Value, WEBHOOK_SECRET, Webhook, deliver, json, unique,
+    Client, Faults, Gateway, Merchant, ProviderOptions, Providers, RAZORPAY_KEY_ID,
+    RAZORPAY_SECRET, Reply, STRIPE_KEY_ID, STRIPE_SECRET, Store, Value, WEBHOOK_SECRET, Webhook,
+    deliver, json, unique,
 };
 
 pub const PRICE: i64 = 129_900;
@@ -54,8 +55,15 @@ impl Connected {
     /// As [`Connected::open_with`], for a race: providers are waited for as long as they are deployed.
     pub async fn open_to_many(capture_method: &str) -> Self {
         let options = ProviderOptions { deadline: PATIENCE, ..ProviderOptions::default() };
-        let connected = Self::with(options, "INR", PRICE).await;
+        let connected = Self::with(options, None, "INR", PRICE).await;
         connected.connect(capture_method).await
+    }
+
+    /// As [`Connected::open`], with these faults between the system and its table.
+    pub async fn open_over(faults: &Faults) -> Self {
+        let planned = Some(faults.clone());
+        let connected = Self::with(ProviderOptions::default(), planned, "INR", PRICE).await;
+        connected.connect("automatic").await
     }
 
     async fn connect(self, capture_method: &str) -> Self {
@@ -76,16 +84,22 @@ impl Connected {
 
     /// Without a provider but cash, in this currency; what its product costs.
     pub async fn bare_in(currency: &str, price: i64) -> Self {
-        Self::with(ProviderOptions::default(), currency, price).await
+        Self::with(ProviderOptions::default(), None, currency, price).await
     }
 
-    async fn with(options: ProviderOptions, currency: &str, price: i64) -> Self {
+    async fn with(
+        options: ProviderOptions,
+        planned: Option<Faults>,
+        currency: &str,
+        price: i64,
+    ) -> Self {
         let clock = options.clock.clone();
         let providers = Providers::start_with(options).await;
         let base_urls = providers.base_urls();
         let gateway = Gateway::start_with(|options| {
             options.embedded.payment_base_urls = base_urls;
             options.embedded.clock = clock;
+            options.embedded.planned = planned;
         })
         .await;
         let merchant = Merchant::sign_up(&gateway).await;

@@ -101,6 +101,37 @@ async fn a_capture_and_its_external_refunds_are_recorded_together() {
 }
 
 #[tokio::test]
+async fn a_refund_of_more_than_its_provider_has_left_records_what_is_left() {
+    let connected = Connected::open().await;
+    for provider in ["razorpay", "stripe"] {
+        for way in ["orders", "payments", "cancel"] {
+            let order = connected.order().await;
+            let (id, carrier) = connected.paid(provider, &order).await;
+            connected.providers.refund_on_dashboard(&carrier, 300).expect("a refund");
+            let path = match way {
+                "payments" => format!("/v1/payments/{id}/refunds"),
+                "orders" => format!("/v1/orders/{}/refund", order.id),
+                _ => format!("/v1/orders/{}/cancel", order.id),
+            };
+            let request = || connected.owner.post(&path).key("all").json(json!({}));
+            let rejected = request().await.expect(409);
+            assert_eq!(rejected.int("/refundable/amount"), 2 * PRICE - 300, "{provider}");
+            assert!(rejected.str("/refund_id").starts_with("ref_"), "{}", rejected.text);
+            assert_eq!(request().await.expect(409).text, rejected.text);
+            rejected.problem("refund_exceeds_captured");
+            let stored = connected.order_as_stored(&order).await;
+            assert_eq!(stored["refunded"]["amount"], 300, "{provider}: {way}");
+            assert_eq!(stored["status"] == "cancelled", way == "cancel", "{provider}");
+            let path = format!("/v1/orders/{}/refund", order.id);
+            let request = connected.owner.post(&path).key("rest").json(json!({}));
+            let done = request.await.expect(201);
+            assert_eq!(done.int("/refund/amount/amount"), 2 * PRICE - 300, "{provider}: {way}");
+            assert_eq!(connected.payment(&id).await.str("/status"), "refunded");
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_unreported_and_fully_refunded_capture_is_recorded_as_refunded() {
     let connected = Connected::open().await;
     for (provider, way) in [("razorpay", "webhook"), ("stripe", "webhook"), ("razorpay", "sync")] {

@@ -28,6 +28,38 @@ async fn a_product_is_created_with_its_variants() {
     assert_eq!(body["data"]["variants"].as_array().unwrap().len(), 3);
 }
 
+/// As the document's example has it.
+#[tokio::test]
+async fn a_product_is_created_and_stocked_by_one_request() {
+    let gateway = Gateway::start().await;
+    let owner = owner(&gateway).await;
+    let places = owner.get("/v1/inventory/locations").await.expect(200);
+    let size = |size: &str, quantity: u32| {
+        let level = json!({"location_id": places.str("/data/0/id"), "quantity": quantity});
+        json!({
+            "options": [size], "sku": format!("APRON-{size}"), "price": inr(129_900),
+            "inventory": {"tracked": true, "levels": [level]},
+        })
+    };
+    let apron = json!({
+        "title": "Waxed apron", "status": "active", "vendor": "Kiln & Loom",
+        "description": "Waxed canvas, with two pockets.", "product_type": "Aprons",
+        "tags": ["kitchen"], "options": [{"name": "Size", "values": ["S", "M"]}],
+        "variants": [size("S", 5), size("M", 8)],
+    });
+    let made = make(&owner, apron).await;
+    let levels = owner.get("/v1/inventory/levels").await.expect(200);
+    let counts = levels.data().iter().map(|level| level["quantities"]["available"].as_i64());
+    assert_eq!(counts.map(Option::unwrap).sum::<i64>(), 13);
+    let change = json!({
+        "title": "Waxed canvas apron", "tags": ["kitchen", "gifts"],
+        "metadata": {"season": "autumn"},
+    });
+    let changed = owner.patch(&path(&made)).json(change).await.expect(200);
+    assert_eq!(changed.str("/handle"), "waxed-apron", "addresses stay");
+    assert_eq!((changed.int("/version"), changed.int("/variants_count")), (2, 2));
+}
+
 #[tokio::test]
 async fn all_field_errors_of_a_product_are_reported_at_once() {
     let gateway = Gateway::start().await;

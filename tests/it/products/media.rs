@@ -39,6 +39,42 @@ fn png(size: usize, seed: u8) -> Vec<u8> {
     bytes
 }
 
+/// An image of this size in pixels, as far as its header tells.
+fn sized_png(width: u32, height: u32) -> Vec<u8> {
+    let header = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+    [&header[..], &width.to_be_bytes(), &height.to_be_bytes(), b"\x08\x02\0\0\0\0\0\0\0"].concat()
+}
+
+#[tokio::test]
+async fn an_image_has_its_size_and_so_has_its_product() {
+    let front = Front::open().await;
+    let wide = front.upload(&sized_png(1_200, 600)).await.expect(201);
+    assert_eq!((wide.int("/width"), wide.int("/height")), (1_200, 600));
+    let other = front.upload(&png(400, 7)).await.expect(201);
+    assert!(other.at("/width").is_null() && other.at("/height").is_null());
+    let images = json!([
+        {"media_id": wide.str("/id"), "alt": "A shelf"}, {"media_id": other.str("/id")},
+        {"url": "https://images.example.com/a.png"},
+    ]);
+    let product = json!({"title": "Shelf", "status": "active", "images": images});
+    let made = front.owner.post("/v1/products").json(product).await.expect(201);
+    let storefront = format!("/v1/storefront/{}/products", front.store.subdomain);
+    let shown = front.gateway.get(&format!("{storefront}/shelf")).await.expect(200);
+    let listed = front.gateway.get(&storefront).await.expect(200);
+    for image in [made.at("/images/0"), shown.at("/images/0"), listed.at("/data/0/images/0")] {
+        assert_eq!((&image["width"], &image["height"]), (&json!(1_200), &json!(600)));
+    }
+    for image in [made.at("/images/1"), made.at("/images/2")] {
+        assert!(image.get("width").is_none() && image.get("height").is_none(), "{image}");
+    }
+    // A change of anything else keeps it, and the same images are no change.
+    let path = format!("/v1/products/{}", made.str("/id"));
+    let renamed = front.owner.patch(&path).json(json!({"title": "Long shelf"})).await.expect(200);
+    assert_eq!(renamed.int("/images/0/width"), 1_200);
+    let same = front.owner.patch(&path).json(json!({"images": images})).await.expect(200);
+    assert_eq!(same.int("/version"), renamed.int("/version"));
+}
+
 #[tokio::test]
 async fn a_part_of_an_image_is_served_for_a_range() {
     let front = Front::open().await;
@@ -258,7 +294,8 @@ async fn parallel_uploads_and_deletions_never_lose_a_shared_blob() {
 async fn an_image_is_fetched_from_its_source_url() {
     let front = Front::open().await;
     let receiver = Receiver::start().await;
-    let bytes = png(5_000, 7);
+    let mut bytes = sized_png(1_200, 600);
+    bytes.resize(5_000, 7);
     receiver.now(Behaviour::Answer(200, Vec::new(), bytes.clone()));
     let input = json!({"source_url": receiver.url("/cat.png"), "alt": "A cat"});
     let made = front.owner.post(MEDIA).json(input.clone()).key("k-1").await.expect(201);

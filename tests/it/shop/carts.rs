@@ -1,6 +1,6 @@
 //! The Ajax API of themes.
 
-use support::{Value, json};
+use support::{Shown, Value, json};
 
 use super::shop;
 
@@ -104,7 +104,7 @@ async fn what_cannot_be_added_is_said_as_themes_expect() {
     let variant = market.stock(1000, 2).await;
     for (body, word) in [
         (json!({}), "choose a variant"),
-        (json!({"id": "var_00000000000000000000000000000000"}), "variant"),
+        (json!({"id": "var_00000000000000000000000000000000"}), "does not exist"),
         (json!({"id": "nonsense"}), ""),
     ] {
         let rejected = browser.script("/cart/add.js", &body).await.expect(422).json();
@@ -175,6 +175,27 @@ async fn a_link_twice_is_the_same_cart_with_its_code() {
     // A code that is none is left out.
     browser.open(&format!("/cart/{variant}:1?discount=NONE")).await.expect(200);
     assert_eq!(quantities(&browser.cart().await), [1]);
+}
+
+#[tokio::test]
+async fn a_code_that_is_none_is_told_with_the_cart() {
+    let (market, mut browser) = shop().await;
+    super::a_tenth_off(&market).await;
+    browser.add(&market.stock(1000, 9).await, 1).await;
+    let code = |code: &str, applicable: bool| json!({"code": code, "applicable": applicable});
+    let update = json!({"discount": "TENTH,NOPE", "note": "Ring twice"});
+    let cart = browser.script("/cart/update.js", &update).await.expect(200).json();
+    assert_eq!(cart["discount_codes"], json!([code("TENTH", true), code("NOPE", false)]));
+    assert_eq!((&cart["total_price"], &cart["note"]), (&json!(900), &json!("Ring twice")));
+    assert_eq!(browser.cart().await["discount_codes"], json!([code("TENTH", true)]));
+    let update = json!({"discount": "NOPE"});
+    let cart = browser.script("/cart/update.js", &update).await.expect(200).json();
+    assert_eq!(cart["discount_codes"], json!([code("NOPE", false)]));
+    // Beside another fault nothing is changed, and a form is told by a page.
+    let update = json!({"discount": "NOPE", "note": "x".repeat(5_001)});
+    browser.script("/cart/update.js", &update).await.expect(422);
+    browser.submit_once("/cart/update", &[("discount", "NOPE")]).await.expect(422);
+    assert_eq!(browser.cart().await["note"], "Ring twice");
 }
 
 #[tokio::test]
@@ -266,4 +287,47 @@ async fn a_session_that_is_over_is_a_guest_again() {
     browser.cookies.insert("shop_session".to_owned(), "cst_bad".to_owned());
     let account = browser.open("/account").await.expect(200);
     assert!(account.path.starts_with("/account/login"), "{}", account.path);
+}
+
+#[tokio::test]
+async fn a_script_reads_json_whatever_was_wrong() {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(50_000, 9).await;
+    let told = |said: Shown| {
+        let body = said.json();
+        assert_eq!(body["status"], said.status, "{body}");
+        assert!(body["message"].is_string() && body["description"].is_string(), "{body}");
+        body
+    };
+    for (path, body) in [("/cart/add.js", "{"), ("/cart/change.js", ""), ("/cart/update.js", "[1")]
+    {
+        let request = browser.request(reqwest::Method::POST, path);
+        let request = request.header("content-type", "application/json").body(body);
+        let said = browser.send(request, path).await;
+        assert!((400..500).contains(&said.status), "{path}: {}", said.status);
+        told(said);
+    }
+    // Another site's script may not, and is told in its language.
+    let request = browser
+        .request(reqwest::Method::POST, "/cart/add.js")
+        .header("origin", "https://evil.example");
+    let request = request.json(&json!({"id": variant}));
+    told(browser.send(request, "/cart/add.js").await.expect(403));
+    // What there is not was never in the cart.
+    for id in ["var_00000000000000000000000000000000", "123"] {
+        let said = browser.script("/cart/add.js", &json!({"id": id})).await.expect(422);
+        let said = told(said)["description"].as_str().unwrap().to_owned();
+        assert!(!said.contains("remove") && said.contains("exist"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_form_that_changed_nothing_leads_back_to_the_cart() {
+    let (market, mut browser) = shop().await;
+    let variant = market.stock(50_000, 2).await;
+    browser.add(&variant, 1).await;
+    let form = [("updates[]", "99"), ("update", "")];
+    let page = browser.submit_once("/cart", &form).await.expect(422);
+    page.shows("href=\"/cart\">Back");
+    assert_eq!(quantities(&browser.cart().await), [1]);
 }

@@ -1,5 +1,6 @@
 //! The checkout, by forms alone.
 
+mod faults;
 pub mod payments;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

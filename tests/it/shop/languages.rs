@@ -119,12 +119,14 @@ async fn a_german_checkout_says_in_german_what_is_wrong() {
     wrong.extend([("email", "nobody"), ("ship[first_name]", "Asha"), ("ship[line1]", &*long)]);
     wrong.extend([("ship[postal_code]", "ABC"), ("ship[region]", "ZZ"), ("ship[phone]", "none")]);
     let page = submits(&mut browser, "/checkout", &wrong).await.expect(422);
-    let page = page.shows("Bitte geben Sie eine E-Mail-Adresse an").shows("Bitte kürzen Sie");
+    let page = page
+        .shows("Bitte geben Sie eine E-Mail-Adresse an")
+        .shows("Bitte verwenden Sie höchstens 255 Zeichen.");
     let page = page.shows("gültige Postleitzahl").shows("gültige Telefonnummer");
     let page = page.shows("Bitte wählen Sie eine Region").shows("Bitte ausfüllen.");
     let bare = [("email", "a@example.com"), ("key", &*page.input("key")), ("act", "place")];
     let page = submits(&mut browser, "/checkout", &bare).await.expect(422);
-    page.shows("Bitte geben Sie eine Adresse an.");
+    page.shows("id=\"ship-city-error\"").shows("Bitte ausfüllen.");
     let code = [("act", "apply"), ("code", "NOTHING")];
     submits(&mut browser, "/checkout", &code).await.expect(422).shows("weder ein Rabattcode");
     let abroad = [
@@ -265,4 +267,69 @@ async fn a_theme_is_told_in_german_what_is_wrong_with_its_forms() {
     let wrong = [("customer[email]", "a@example.com"), ("customer[password]", "not this one")];
     let page = browser.submit("/account/login", &wrong).await.expect(422);
     page.shows("E-Mail-Adresse oder Passwort ist nicht richtig.").lacks("Incorrect");
+}
+
+/// A theme whose home page is the date of an instant, and the countries of forms.
+fn dated_theme(slug: &str) -> Vec<(String, Vec<u8>)> {
+    let section = "<p>{{ '2026-12-31T23:30:00Z' | time_tag: format: 'date_at_time' }}</p>\
+         <p>{{ localization.country.name }}</p><select>{{ all_country_option_tags }}</select>\
+         {% schema %}{\"name\": \"Hero\", \"presets\": [{\"name\": \"Hero\"}]}{% endschema %}";
+    let mut files = account_theme(slug);
+    files.retain(|(path, _)| path != "sections/hero.liquid");
+    files.push(("sections/hero.liquid".to_owned(), section.as_bytes().to_vec()));
+    files
+}
+
+#[tokio::test]
+async fn a_theme_shows_dates_and_countries_of_the_store() {
+    let (market, mut browser) = shop_with(dated_theme).await;
+    let store = format!("/v1/stores/{}", market.store.id);
+    let change = json!({"locale": "de-AT", "timezone": "Europe/Vienna", "country": "AT"});
+    market.owner.patch(&store).json(change).await.expect(200);
+    market.gateway.advance(STORE_CACHE);
+    let page = browser.open("/").await.expect(200);
+    let page = page.shows("<time datetime=\"2026-12-31T23:30:00Z\">1. Jänner 2027 um 00:30</time>");
+    page.shows("<p>Österreich</p>")
+        .shows("<option value=\"Germany\"")
+        .shows(">Deutschland</option>");
+}
+
+#[tokio::test]
+async fn a_german_shop_of_a_demo_theme_is_written_for_germans() {
+    let (market, mut browser) = super::pages::shop().await;
+    let product = browser.open("/products/oak-bowl").await.expect(200).input("id");
+    let store = format!("/v1/stores/{}", market.store.id);
+    let taxes = json!({"taxes": {"prices_include_tax": true}});
+    market.owner.patch(&format!("{store}/settings")).json(taxes).await.expect(200);
+    for handle in ["privacy", "refund"] {
+        let policy = json!({"body_html": "<p>Kurz.</p>", "published": true});
+        market.owner.put(&format!("{store}/policies/{handle}")).json(policy).await.expect(200);
+    }
+    let rules = json!([{"field": "tag", "relation": "equals", "value": "wood"}]);
+    for body in [
+        json!({"title": "Holz", "rules": rules, "match": "all", "published": true}),
+        json!({"title": "Leer", "kind": "manual", "published": true, "product_ids": []}),
+    ] {
+        market.owner.post("/v1/products/collections").json(body).await.expect(201);
+    }
+    let menu = json!({"items": [{"title": "Alles", "type": "link", "url": "/collections/all"}]});
+    market.owner.put(&format!("{store}/navigation/main-menu")).json(menu).await.expect(200);
+    market.owner.patch(&store).json(json!({"locale": "de"})).await.expect(200);
+    market.gateway.advance(STORE_CACHE);
+    let money = "30,00\u{a0}\u{20b9}";
+    let page = browser.open("/products/oak-bowl").await.expect(200).shows(money);
+    let page = page.shows("inkl. MwSt.").shows(">Alles</a>").shows("\"price\":\"30.00\"");
+    let page = page.shows("<meta property=\"og:type\" content=\"product\">");
+    page.shows("Datenschutzerklärung").shows("Rückgabe und Erstattung");
+    let page = browser.open("/collections").await.expect(200).shows("<title>Kollektionen");
+    // Nothing is said of how many an automated collection has.
+    page.shows("<h1>Kollektionen</h1>").shows("0 Produkte").lacks("3 Produkte");
+    browser.open("/policies/privacy").await.expect(200).shows("<title>Datenschutzerklärung");
+    browser.open("/search").await.expect(200).shows("<title>Suche");
+    let page = browser.open("/nothing").await.expect(404).shows("<title>Diese Seite gibt es nicht");
+    page.lacks("rel=\"canonical\"");
+    browser.submit_once("/cart/add", &[("id", &product)]).await.expect(303);
+    let page = browser.open("/cart").await.expect(200).shows("<title>Warenkorb").shows(money);
+    page.shows("inkl. MwSt.").lacks("Versand und Steuern");
+    browser.open("/checkout").await.expect(200).shows(money);
 }

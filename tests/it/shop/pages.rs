@@ -208,6 +208,12 @@ async fn sections_are_rendered_alone() {
     let path = format!("/recommendations/products?product_id={product}");
     let related = browser.fetch(&path);
     assert!(related.await.expect(200).json()["products"].is_array());
+    let path =
+        format!("/recommendations/products.json?product_id={product}&limit=1&intent=related");
+    let related = browser.fetch(&path).await.expect(200).json();
+    assert!(related["products"].as_array().unwrap().len() <= 1, "{related}");
+    let unknown = browser.fetch("/recommendations/products.json?product_id=prd_nothing").await;
+    assert_eq!(unknown.expect(404).json()["status"], 404);
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use support::{Market, inr, json};
 use super::shop;
 
 /// A location in Mumbai that has stock, and a rate to collect it there. The variant.
-async fn with_pickup(market: &Market) -> String {
+pub async fn with_pickup(market: &Market) -> String {
     let variant = market.stock(50_000, 9).await;
     let found = market.owner.get("/v1/inventory/locations").await.expect(200);
     let location = found.str("/data/0/id");

@@ -67,7 +67,8 @@ async fn an_account_is_deleted_by_its_password() {
     browser.submit("/account/login", &right).await.expect(200);
     let page = browser.submit("/account/delete", &[("password", "wrong")]).await.expect(422);
     page.shows("This password is not right");
-    browser.submit("/account/delete", &[("password", PASSWORD)]).await.expect(200);
+    let page = browser.submit("/account/delete", &[("password", PASSWORD)]).await.expect(200);
+    page.shows("Your account was deleted.");
     assert!(!browser.cookies.contains_key("shop_session"));
     market.owner.get(&format!("/v1/customers/{}", shopper.id)).await.expect(404);
 }

@@ -6,6 +6,7 @@ mod boundaries;
 mod email;
 mod forms;
 mod guest_orders;
+mod mails;
 mod orders;
 mod phones;
 mod reviews;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use support::{Market, Value, cart, inr, json, race, unique};
+use support::{Market, Shopper, Value, cart, inr, json, race, unique};
 
 fn path(market: &Market, rest: &str) -> String {
     format!("/v1/stores/{}/notifications{rest}", market.store.id)
@@ -49,10 +49,10 @@ async fn mails_use_the_stores_text_in_the_shoppers_language() {
     };
     let (locale, _, mail) = order(Some("de-AT")).await;
     assert_eq!(locale, json!("de-AT"));
-    assert_eq!((mail.subject.as_str(), mail.text.trim()), ("Bestellung", "Summe: 10.00 INR"));
+    assert_eq!((mail.subject.as_str(), mail.text.trim()), ("Bestellung", "Summe: 10,00 INR"));
     let (locale, number, mail) = order(None).await;
     assert_eq!((locale, mail.subject), (Value::Null, format!("Commande {number}")));
-    let words = "\n\u{c0} payer: 10.00 INR\nhttps://shop.example/orders/ord_";
+    let words = "\n\u{c0} payer: 10,00 INR\nhttps://shop.example/orders/ord_";
     assert!(mail.text.contains(words), "{}", mail.text);
     let (_, number, mail) = order(Some("en-IN")).await;
     assert_eq!(mail.subject, format!("Your order {number}"));
@@ -60,7 +60,7 @@ async fn mails_use_the_stores_text_in_the_shoppers_language() {
     // What was removed is said in the words that are built in.
     market.owner.delete(&path(&market, "/order_placed/fr")).await.expect(200);
     let (_, number, mail) = order(Some("fr")).await;
-    assert_eq!(mail.subject, format!("Your order {number}"));
+    assert_eq!(mail.subject, format!("Votre commande {number}"));
     // A gift card comes in the store's language.
     say(&market, "/gift_card/fr", "Un cadeau", "{{ value }}\n{{ message }}\nCode: {{ code }}")
         .await;
@@ -68,7 +68,7 @@ async fn mails_use_the_stores_text_in_the_shoppers_language() {
     let card = json!({"initial_value": inr(500), "recipient": {"email": email, "message": "Go to evil.example"}});
     market.owner.post("/v1/products/gift-cards").key(&unique("c")).json(card).await.expect(201);
     let mail = market.gateway.mailbox(&email).nth(1).await;
-    assert!(mail.text.starts_with("5.00 INR\n    Go to evil. example\nCode: "), "{}", mail.text);
+    assert!(mail.text.starts_with("5,00 INR\n    Go to evil. example\nCode: "), "{}", mail.text);
     // One that is sent later comes in the words that the store has then.
     let email = format!("{}@example.com", unique("friend"));
     let at = market.gateway.now().plus(Duration::from_hours(2));
@@ -118,14 +118,14 @@ async fn a_notification_preview_renders_and_writes_nothing() {
     let owner = &market.owner;
     let preview = path(&market, "/order_cancelled/preview");
     let built_in = owner.post(&preview).json(json!({})).await.expect(200);
-    assert_eq!(built_in.str("/rendered/subject"), "Your order #1001 was cancelled");
+    assert_eq!(built_in.str("/rendered/subject"), "Votre commande #1001 a été annulée");
     assert!(built_in.str("/wording/body").contains("{% if reason %}"));
     assert_eq!(built_in.str("/placeholders/0/name"), "shop");
     say(&market, "/order_cancelled/fr", "Annul\u{e9}e", "{{ reason }}").await;
     assert_eq!(owner.post(&preview).json(json!({})).await.str("/rendered/subject"), "Annul\u{e9}e");
     let english = json!({"locale": "en"});
     let english = owner.post(&preview).json(english).await.expect(200);
-    assert_eq!(english.json["rendered"], built_in.json["rendered"]);
+    assert_eq!(english.str("/rendered/subject"), "Your order #1001 was cancelled");
     let before = market.gateway.count().await;
     let given = json!({"body": "Parce que: {{ reason }}"});
     let given = owner.post(&preview).json(given).await.expect(200);
@@ -163,4 +163,41 @@ async fn a_notification_has_at_most_20_languages_under_parallel_requests() {
     assert!(done <= 20, "{done}");
     let all = market.owner.get(&format!("{}?limit=100", path(&market, ""))).await.expect(200);
     assert_eq!(all.data().len(), done);
+}
+
+#[tokio::test]
+async fn built_in_texts_are_in_the_readers_language_then_the_stores() {
+    let market = Market::proven().await;
+    let store = format!("/v1/stores/{}", market.store.id);
+    market.owner.patch(&store).json(json!({"locale": "de-AT"})).await.expect(200);
+    let shopper = Shopper::register(&market.gateway, &market.store).await;
+    let named = json!({"subdomain": market.store.subdomain, "email": shopper.email});
+    market.gateway.advance(Duration::from_mins(1));
+    shopper.stranger().post("/v1/storefront/customer/login/otp").json(named).await.expect(202);
+    let mail = market.gateway.mailbox(&shopper.email).nth(2).await;
+    assert_eq!(mail.subject, "Ihr Anmeldecode");
+    assert!(mail.text.contains("\nCode: ") && mail.text.contains("10 Minuten"), "{}", mail.text);
+    assert!(mail.html.unwrap().contains("<html lang=\"de\">"));
+    let book = market.stock(1_000, 100).await;
+    for (reader, subject, total, language) in [
+        (None, "Ihre Bestellung", "Summe: 10,00 INR", "de"),
+        (Some("it"), "Ihre Bestellung", "Summe: 10,00 INR", "de"),
+        (Some("en-GB"), "Your order", "Total: 10.00 INR", "en"),
+        // Its subject is encoded.
+        (Some("ja"), "", "合計: 10.00 INR", "ja"),
+    ] {
+        let (mut input, email) = (cart(&[(&book, 1)]), format!("{}@example.com", unique("reader")));
+        input["email"] = json!(email);
+        if let Some(reader) = reader {
+            input["locale"] = json!(reader);
+        }
+        let placed = market.order(input).await;
+        let number = market.show(&placed.id).await.str("/number");
+        let mail = market.gateway.mailbox(&email).nth(1).await;
+        assert!(mail.subject.starts_with(subject), "{reader:?}: {}", mail.subject);
+        assert!(mail.subject.ends_with(&number), "{reader:?}: {}", mail.subject);
+        assert!(mail.text.lines().any(|line| line == total), "{}", mail.text);
+        let lang = format!("<html lang=\"{language}\">");
+        assert!(mail.html.unwrap().contains(&lang), "{reader:?}");
+    }
 }

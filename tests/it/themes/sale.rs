@@ -1,9 +1,9 @@
 //! A theme that costs something, sold through the payment providers of its maker's store.
 
 use support::{
-    Client, Developer, Gateway, Merchant, Operator, ProviderOptions, Providers, RAZORPAY_KEY_ID,
-    RAZORPAY_SECRET, Reply, STRIPE_KEY_ID, STRIPE_SECRET, Store, ThemeSource, Value,
-    WEBHOOK_SECRET, accept, deliver, json, unique, upload,
+    Client, Developer, Faults, Gateway, Merchant, Operator, ProviderOptions, Providers,
+    RAZORPAY_KEY_ID, RAZORPAY_SECRET, Reply, STRIPE_KEY_ID, STRIPE_SECRET, Store, ThemeSource,
+    Value, WEBHOOK_SECRET, accept, deliver, json, unique, upload,
 };
 
 pub(super) const PRICE: i64 = 4_900;
@@ -23,10 +23,18 @@ pub(super) struct Sale {
 
 impl Sale {
     pub(super) async fn open() -> Self {
+        Self::open_over(None).await
+    }
+
+    /// As [`Sale::open`], with faults between the system and its table.
+    pub(super) async fn open_over(planned: Option<Faults>) -> Self {
         let providers = Providers::start_with(ProviderOptions::default()).await;
         let base_urls = providers.base_urls();
-        let gateway =
-            Gateway::start_with(|options| options.embedded.payment_base_urls = base_urls).await;
+        let gateway = Gateway::start_with(|options| {
+            options.embedded.payment_base_urls = base_urls;
+            options.embedded.planned = planned;
+        })
+        .await;
         let developer = Developer::register(&gateway).await;
         let operator = Operator::sign_up(&gateway).await;
         let seller = developer.open_shop().await;

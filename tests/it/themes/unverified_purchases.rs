@@ -2,7 +2,7 @@
 //! waited for.
 
 use support::clock::{HOUR, MINUTE};
-use support::{Reply, Trouble, deliver, json, race};
+use support::{Fault, Faults, Reply, Trouble, deliver, json, race};
 
 use super::sale::{PRICE, Sale};
 
@@ -162,6 +162,24 @@ async fn parallel_confirmations_of_a_payment_grant_one_license() {
     assert_eq!(sale.licenses().await.len(), 1);
     assert!(!is_due(&sale).await);
     assert_eq!(sale.providers.payment(&payment)["amount_refunded"], 0);
+}
+
+/// A batch reads its items one by one: the licence may be read before it is granted, and the purchase after.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_confirmation_that_reads_the_license_before_its_purchase_shows_it() {
+    for _ in 0..4 {
+        let faults = Faults::planned();
+        let sale = Sale::open_over(Some(faults.clone())).await;
+        let begun = sale.begin("razorpay").await.expect(201);
+        let payment = sale.providers.pay_razorpay(&reference(&begun));
+        let fields = Sale::returned(&begun, &payment);
+        faults.will([("BatchGetItem", Fault::Leftover); 40]);
+        let shown = race(8, || sale.verify(fields.clone())).await;
+        for shown in shown {
+            assert_eq!(*shown.expect(200).at("/license/active"), true);
+        }
+        assert_eq!(sale.told("theme.licensed").await, 1);
+    }
 }
 
 #[tokio::test]

@@ -26,9 +26,7 @@ impl Run<'_> {
             Action::Receiver { failures } => self.world.receiver.fail(*failures),
             Action::Sweep { minutes } => {
                 self.world.advance(Duration::from_secs(minutes.saturating_mul(60)));
-                if self.world.is_due().await {
-                    self.world.sweep(trouble).await;
-                }
+                self.world.sweep(trouble).await;
             }
             Action::Restart => self.world.restart(),
             Action::AddToCart { shopper, line } => self.add_to_cart(step, *shopper, *line).await,

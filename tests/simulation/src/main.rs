@@ -34,12 +34,10 @@ fn run() -> Result<ExitCode, AnyError> {
     lambda::log::init("off");
     let (mut from, mut count, mut shows_answers) = (0_u64, 1_000_u64, false);
     let mut seeds = Seeds {
-        seeds: 0..0,
-        plant: None,
-        within: None,
-        keeps_going: false,
         shrinks: true,
+        on_failure: |seed| eprintln!("seed {seed} fails"),
         threads: std::thread::available_parallelism()?.get(),
+        ..Seeds::default()
     };
     let mut arguments = lexopt::Parser::from_env();
     while let Some(argument) = arguments.next()? {

@@ -29,6 +29,23 @@ pub struct Seeds {
     pub keeps_going: bool,
     /// Whether the shortest sequence that fails is looked for.
     pub shrinks: bool,
+    /// Told each failing seed at once: looking for its shortest sequence may take minutes.
+    pub on_failure: fn(u64),
+}
+
+impl Default for Seeds {
+    /// None, on one thread.
+    fn default() -> Self {
+        Self {
+            seeds: 0..0,
+            plant: None,
+            within: None,
+            threads: 1,
+            keeps_going: false,
+            shrinks: false,
+            on_failure: |_| {},
+        }
+    }
 }
 
 /// A sequence that fails.
@@ -85,6 +102,7 @@ pub fn simulate(base: &Base, seeds: &Seeds) -> Result<Outcome, AnyError> {
                 *count = count.saturating_add(times);
             }
             if !wrong.is_empty() {
+                (seeds.on_failure)(seed);
                 lock(&failed).insert(seed, wrong);
             }
         }

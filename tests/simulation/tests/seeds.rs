@@ -27,8 +27,7 @@ fn run(seeds: &Seeds) -> Outcome {
 
 /// Runs sequences with a planted bug until it is found.
 fn run_with(plant: Plant, shrinks: bool) -> Outcome {
-    let plant = Some(plant);
-    run(&Seeds { seeds: 0..FEW, plant, within: None, threads: 1, keeps_going: false, shrinks })
+    run(&Seeds { seeds: 0..FEW, plant: Some(plant), shrinks, ..Seeds::default() })
 }
 
 /// A planted bug is found, and said to be what it is.
@@ -45,9 +44,8 @@ fn finds_in_carts(plant: Plant, step: &str, words: &str) {
         steps.split_once("AddToCart").is_some_and(|(_, after)| after.contains(step))
     };
     let found = (0..MANY).filter(strikes).any(|seed| {
-        let (seeds, plant, within) = (seed..seed.saturating_add(1), Some(plant), None);
-        let outcome =
-            run(&Seeds { seeds, plant, within, threads: 1, keeps_going: false, shrinks: false });
+        let (seeds, plant) = (seed..seed.saturating_add(1), Some(plant));
+        let outcome = run(&Seeds { seeds, plant, ..Seeds::default() });
         let mut wrong = outcome.failed.into_values().flatten();
         wrong.any(|wrong| wrong.starts_with("carts: ") && wrong.contains(words))
     });
@@ -57,8 +55,7 @@ fn finds_in_carts(plant: Plant, step: &str, words: &str) {
 #[test]
 fn money_stock_codes_and_events_are_right_after_any_sequence() {
     let (seeds, within) = (0..SEEDS, Some(LIMIT));
-    let outcome =
-        run(&Seeds { seeds, plant: None, within, threads: 2, keeps_going: false, shrinks: true });
+    let outcome = run(&Seeds { seeds, within, threads: 2, shrinks: true, ..Seeds::default() });
     assert!(outcome.count > 0);
     if let Some(failure) = outcome.failure {
         panic!("seed {}:\n{}{:#?}", failure.seed, failure.shortest, failure.wrong);

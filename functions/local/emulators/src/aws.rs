@@ -21,6 +21,7 @@ mod place;
 mod queues;
 mod stream;
 mod tables;
+mod transactions;
 mod vault;
 
 use std::collections::BTreeSet;

@@ -54,8 +54,14 @@ fn read_folder(
             let file: File = syn::parse_file(&fs::read_to_string(&path)?)?;
             for item in file.items {
                 if let Item::Fn(function) = item {
+                    let name = format!("{here}::{}", function.sig.ident);
                     let documentation = Documentation::of(&function.attrs);
-                    found.insert(format!("{here}::{}", function.sig.ident), documentation);
+                    let documentation = documentation.ok_or_else(|| {
+                        format!(
+                            "{name}: a handler names its problems itself, by no link to another"
+                        )
+                    })?;
+                    found.insert(name, documentation);
                 }
             }
         }
@@ -64,12 +70,13 @@ fn read_folder(
 }
 
 impl Documentation {
-    fn of(attributes: &[Attribute]) -> Self {
+    /// `None` for a handler that refers to another one's problems: its own list would lack them.
+    fn of(attributes: &[Attribute]) -> Option<Self> {
         let lines: Vec<String> = attributes.iter().filter_map(line).collect();
         Self::parse(&lines.join("\n"))
     }
 
-    fn parse(text: &str) -> Self {
+    fn parse(text: &str) -> Option<Self> {
         let (text, errors) = text.split_once(ERRORS).unwrap_or((text, ""));
         let text = unwrapped(text);
         let (first, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
@@ -77,6 +84,9 @@ impl Documentation {
             Some((route, tail)) if route.contains(" /") => (Some(route.to_owned()), tail),
             _ => (None, first),
         };
+        if route.is_some() && errors.contains("[`") {
+            return None;
+        }
         let tail = tail.trim_start_matches([' ', ':', '—', '-']);
         let named_first = tail.strip_prefix("(`").and_then(|tail| tail.split_once("`):"));
         let (operation_id, tail) = match named_first {
@@ -85,13 +95,13 @@ impl Documentation {
         };
         let (summary, more) = tail.split_once(". ").unwrap_or((tail, ""));
         let description = [more, rest].into_iter().filter(|part| !part.is_empty());
-        Self {
+        Some(Self {
             summary: capitalized(summary.trim_end_matches('.')),
             description: description.collect::<Vec<_>>().join("\n\n"),
             operation_id,
             codes: named(errors),
             route,
-        }
+        })
     }
 }
 
@@ -137,11 +147,18 @@ mod tests {
         let text = "`POST /v1/orders/{id}/refund` (`refundOrder`): Refund an order. It is\n\
                     asked for once.\n\nAnd more.\n\n# Errors\n`not_found`, `nothing_to_refund`;\n\
                     `too_few` as a fault of its field.";
-        let read = Documentation::parse(text);
+        let read = Documentation::parse(text).expect("names its own problems");
         assert_eq!(read.route.as_deref(), Some("POST /v1/orders/{id}/refund"));
         assert_eq!(read.operation_id.as_deref(), Some("refundOrder"));
         assert_eq!(read.summary, "Refund an order");
         assert_eq!(read.description, "It is asked for once.\n\nAnd more.");
         assert_eq!(read.codes, BTreeSet::from(["not_found", "nothing_to_refund"]));
+    }
+
+    #[test]
+    fn a_handler_does_not_refer_to_problems_of_another() {
+        let of_handler = "`GET /v1/orders` (`listOrders`): List orders.\n\n# Errors\nAs [`get`].";
+        assert!(Documentation::parse(of_handler).is_none());
+        assert!(Documentation::parse("List orders.\n\n# Errors\nAs [`get`].").is_some());
     }
 }

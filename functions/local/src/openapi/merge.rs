@@ -149,6 +149,22 @@ pub(super) fn select_store(paths: &mut Value, all: &mut Map<String, Value>) {
             }
         }
     }
+    all.values_mut().for_each(|schema| exclude_store(schema, &selecting));
+}
+
+/// Excludes `store_id` where another schema has one of these bodies as a part: only a whole body selects a store.
+fn exclude_store(part: &mut Value, bodies: &BTreeSet<String>) {
+    let is_body = component(part).is_some_and(|name| bodies.contains(name));
+    match part {
+        Value::Object(members) if is_body => {
+            // Linters want a property that is required to be defined beside it.
+            let store = json!({"required": ["store_id"], "properties": {"store_id": {}}});
+            members.insert("not".to_owned(), store);
+        }
+        Value::Object(members) => members.values_mut().for_each(|part| exclude_store(part, bodies)),
+        Value::Array(parts) => parts.iter_mut().for_each(|part| exclude_store(part, bodies)),
+        _ => {}
+    }
 }
 
 /// The header that selects the store of a request.

@@ -139,8 +139,8 @@ fn success(answer: &Success, row: &Row, example: Option<&Value>) -> Value {
     }
     let meaning = match answer.status {
         201 => "Created.",
-        202 => "Accepted: the work continues after the response.",
-        204 => "Done, without a body.",
+        202 => "Accepted; the work continues.",
+        204 => "No content.",
         302 => "The browser goes on elsewhere.",
         400 => "Rejected.",
         _ => "Done.",

@@ -12,8 +12,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::paths::{
-    self, ACTIVITY, APPS, DOCUMENTS, EVENTS, MAIL, OPERATIONS, ORDERS, REFERENCE, SCRIPT, START,
-    WEBHOOKS,
+    self, ACTIVITY, APPS, DOCUMENTS, EVENTS, MAIL, OPERATIONS, ORDERS, REFERENCE, SCRIPT, SELL,
+    START, WEBHOOKS,
 };
 use super::site::Site;
 
@@ -23,7 +23,8 @@ const STYLE_TEXT: &str = concat!(
     include_str!("style.css"),
     include_str!("content.css")
 );
-const SCRIPT_TEXT: &str = concat!(include_str!("script.js"), include_str!("try.js"));
+const SCRIPT_TEXT: &str =
+    concat!(include_str!("script.js"), include_str!("sell.js"), include_str!("try.js"));
 
 /// The content security policy: everything from here, no code and no style in the page itself.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
@@ -33,7 +34,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
 const NAVIGATION: [(&str, &[(&str, &str)]); 5] = [
     ("", &[("Start", START)]),
     ("Watch", &[("Activity", ACTIVITY), ("Events", EVENTS), ("Mail", MAIL)]),
-    ("Demo store", &[("Orders", ORDERS), ("Webhooks", WEBHOOKS), ("Apps", APPS)]),
+    ("Demo store", &[("Sell", SELL), ("Orders", ORDERS), ("Webhooks", WEBHOOKS), ("Apps", APPS)]),
     ("Learn", &[("Reference", REFERENCE), ("Documentation", DOCUMENTS)]),
     ("Run", &[("Operations", OPERATIONS)]),
 ];

@@ -10,6 +10,8 @@ pub(super) const ACTIVITY: &str = "/_local/activity";
 pub(super) const EVENTS: &str = "/_local/activity/events";
 /// The mailbox.
 pub(super) const MAIL: &str = "/_local/mail";
+/// The forms by which a store is opened and filled.
+pub(super) const SELL: &str = "/_local/store/sell";
 /// The orders of a store.
 pub(super) const ORDERS: &str = "/_local/store/orders";
 /// Its webhook subscriptions.

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::desk::{StoreBrief, Who};
 use super::layout::{Page, chip, copyable, error, id, no_demo, stores_note, text};
-use super::paths::{DOCUMENTS, EVENTS, MAIL, ORDERS, REFERENCE, START};
+use super::paths::{DOCUMENTS, EVENTS, MAIL, ORDERS, REFERENCE, SELL, START};
 use super::site::Site;
 
 /// The accounts: role, name in a form, and what it may do.
@@ -172,6 +172,7 @@ fn stores_table(site: &Site, stores: &[StoreBrief]) -> Markup {
                     td data-label="Shop" { a href=(site.whereabouts.shop(&store.subdomain)) { "Open the shop" } }
                 } } }
             }
+            p { a.button href=(SELL) { "Open a store, and sell" } }
             (stores_note())
         }
     }

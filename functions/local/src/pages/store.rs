@@ -123,7 +123,7 @@ const NOUNS: [(&str, Noun); 3] = [
             columns: &["Order", "Placed", "Customer", "Payment", "Fulfilment", "Total"],
             app: "",
             row: order,
-            test: None,
+            test: Some(order_buttons),
             empty: no_order,
         },
     ),
@@ -230,6 +230,22 @@ fn order(order: &Value, _: &Names) -> Vec<Markup> {
         chip(text(order, "fulfillment_status")),
         html! { (text(total, "formatted")) },
     ]
+}
+
+/// What the merchant may do next with an order.
+fn order_buttons(order: &Value, store: &StoreBrief) -> Markup {
+    let may = |action: &str| {
+        let allowed = order.get("allowed_actions").and_then(Value::as_array);
+        allowed.is_some_and(|allowed| allowed.iter().any(|one| one == action))
+    };
+    let button = |title: &str, action: &str| {
+        let path = format!("/v1/orders/{}/{action}", text(order, "id"));
+        post_button(title, &format!("{title}: {}", text(order, "number")), &path, &store.id)
+    };
+    html! {
+        @if may("mark_paid") { (button("Mark paid", "mark-paid")) " " }
+        @if may("fulfill") { (button("Fulfil", "fulfill")) " " }
+    }
 }
 
 fn no_order(store: &StoreBrief) -> Markup {

@@ -3,7 +3,7 @@
 use axum::extract::Path;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::{Method, StatusCode};
-use maud::html;
+use maud::{Markup, html};
 use serde_json::{Value, json};
 use shop_theme::{Page as ThemePage, Posted};
 
@@ -12,7 +12,7 @@ use super::errors::{ADDRESS_FIELDS, messages, posted};
 use super::session::{CUSTOMER, to_sign_in};
 use super::themed::{self, Own, Themed};
 use super::view;
-use crate::address::{Address, lines_of};
+use crate::address::{Address, Needs, lines_of, shown_lines};
 use crate::api::Call;
 use crate::fault::Fault;
 use crate::form::Fields;
@@ -71,36 +71,16 @@ async fn shown(visit: &Visit, rejected: Option<Rejected<'_>>) -> Result<Response
     Ok(plain(visit, (&me, &addresses), rejected.as_ref(), status))
 }
 
-/// The platform's page.
-fn plain(
-    visit: &Visit,
-    (me, all): (&Value, &[Value]),
-    rejected: Option<&Rejected<'_>>,
-    status: StatusCode,
-) -> Response {
-    let (mut notices, none) = (Notices::default(), Fields::default());
-    if let Some(rejected) = rejected {
-        // Only a rejection that the customer can mend leads here.
-        let _ = notices.note(rejected.fault, visit.words());
-    }
-    let default = text(me, "default_address_id");
-    let fresh = Address {
-        name: "ship",
-        sent: rejected.map_or(&none, |rejected| rejected.sent),
-        stored: &Value::Null,
-        country: visit.store().country.as_str(),
-        notices: &notices,
-        pointer: "",
-    };
-    let words = visit.words();
+/// The saved addresses, each with its buttons.
+fn saved(all: &[Value], default: &str, words: &Words) -> Markup {
     let own = &words.accounts;
-    let content = html! {
+    html! {
         ul.plain {
             @for one in all {
                 @let id = text(one, "id");
                 li {
                     section {
-                        address { @for line in lines_of(one, words) { (line) br; } }
+                        (shown_lines(&lines_of(one, words)))
                         div.actions {
                             form method="post" action={ "/account/addresses/" (id) } {
                                 @if id == default { span.faint { (own.default_address) } }
@@ -113,6 +93,34 @@ fn plain(
                 }
             }
         }
+    }
+}
+
+/// The platform's page.
+fn plain(
+    visit: &Visit,
+    (me, all): (&Value, &[Value]),
+    rejected: Option<&Rejected<'_>>,
+    status: StatusCode,
+) -> Response {
+    let (mut notices, none) = (Notices::default(), Fields::default());
+    if let Some(rejected) = rejected {
+        // Only a rejection that the customer can mend leads here.
+        let _ = notices.note(rejected.fault, visit.words());
+    }
+    let fresh = Address {
+        name: "ship",
+        sent: rejected.map_or(&none, |rejected| rejected.sent),
+        stored: &Value::Null,
+        country: visit.store().country.as_str(),
+        notices: &notices,
+        pointer: "",
+        needs: Needs::PLACE,
+    };
+    let words = visit.words();
+    let own = &words.accounts;
+    let content = html! {
+        (saved(all, text(me, "default_address_id"), words))
         section {
             h2 { (own.add_address) }
             form method="post" action="/account/addresses" novalidate {

@@ -4,12 +4,16 @@
 use axum::extract::Path;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::{Method, StatusCode};
+use identity::authentication::follow as follow_link;
+use identity::challenge::Purpose;
+use identity::customer::Customer;
+use primitives::problem::Code;
 use serde_json::json;
 use shop_theme::Page;
 
 use super::errors::{CUSTOMER_FIELDS, messages, posted};
 use super::session::{CUSTOMER, input, password};
-use super::sign_in;
+use super::sign_in::{self, Done};
 use super::themed::{self, Themed};
 use super::view::{self, NewPassword, Recovery};
 use crate::fault::Fault;
@@ -117,12 +121,27 @@ fn follow(visit: &Visit, kind: Kind, token: &str) -> Response {
 
 /// `GET /account/reset`.
 pub(super) async fn reset(_: Navigation, visit: Visit) -> Response {
-    page(&visit, Kind::Reset, None).await
+    open(&visit, Kind::Reset).await
 }
 
 /// `GET /account/activate`.
 pub(super) async fn activate(_: Navigation, visit: Visit) -> Response {
-    page(&visit, Kind::Activation, None).await
+    open(&visit, Kind::Activation).await
+}
+
+/// The form, unless the link is over: it is read, and not used up.
+async fn open(visit: &Visit, kind: Kind) -> Response {
+    let Some(token) = visit.cookie(RESET) else { return over(visit).await };
+    if let Err(fault) = visit.charge().await {
+        return fault.into_response();
+    }
+    match follow_link::<Customer>(&visit.shops.app, Purpose::Reset, token).await {
+        Err(problem) if problem.code == Code::InvalidOrExpiredToken => {
+            visit.with_cookie(over(visit).await, RESET, "")
+        }
+        // What cannot be read now is told when the password is set.
+        Ok(_) | Err(_) => page(visit, kind, None).await,
+    }
 }
 
 async fn page(visit: &Visit, kind: Kind, fault: Option<&Fault>) -> Response {
@@ -179,7 +198,7 @@ async fn save(visit: &Visit, kind: Kind, sent: &Fields) -> Response {
     let call = visit.call_of_nobody(Method::POST, format!("{CUSTOMER}/password/update")).body(body);
     match visit.send(call).await {
         Ok(_) => {
-            let mut response = Redirect::to("/account/login").into_response();
+            let mut response = Redirect::to(&Done::PasswordSet.page()).into_response();
             // All sessions have ended with the former password, and so does what this browser's session has opened.
             for over in [RESET, SESSION, CART].into_iter().filter(|name| is_over(visit, name)) {
                 response = visit.with_cookie(response, over, "");

@@ -4,7 +4,8 @@ use axum::response::{IntoResponse, Response};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::session::{CUSTOMER, input, password, signed_out, to_sign_in};
+use super::session::{CUSTOMER, code, input, password, signed_out, to_sign_in};
+use super::sign_in::Done;
 use super::view::{self, Privacy};
 use crate::form::Fields;
 use crate::frame::Navigation;
@@ -34,7 +35,7 @@ pub(super) async fn request_copy(_: Navigation, visit: Visit) -> Response {
         Ok(answer) => {
             let answer = answer.json();
             let words = visit.words();
-            let date = words.date(text(&answer, "requested_at"));
+            let date = words.date(text(&answer, "requested_at"), &visit.store().timezone);
             let named = [("store", visit.store().name.as_str()), ("date", date.as_str())];
             let notice = fill(words.accounts.copy_requested, &named);
             page(&visit, Privacy { notice: Some(&notice), ..Privacy::default() }, StatusCode::OK)
@@ -64,11 +65,11 @@ pub(super) async fn delete(_: Navigation, visit: Visit, sent: Fields) -> Respons
     let body = if has_password {
         with(json!({}), "current_password", password(&sent, "password"))
     } else {
-        json!({"one_time_code": {"challenge_id": challenge, "code": input(&sent, "code")}})
+        json!({"one_time_code": {"challenge_id": challenge, "code": code(&sent)}})
     };
     let call = visit.call_at(Method::DELETE, format!("{CUSTOMER}/me")).body(body);
     match visit.send(call).await {
-        Ok(_) => signed_out(&visit),
+        Ok(_) => signed_out(&visit, &Done::Deleted.page()),
         Err(fault) if fault.status.is_client_error() => {
             let words = visit.words();
             let error = match fault.code.as_str() {

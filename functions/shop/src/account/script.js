@@ -1,9 +1,9 @@
 // What themes' scripts do on pages of an account, where none of them runs: it opens and closes forms, offers the regions of a
 // country, and asks before it deletes. Everything is found by its markup.
 (() => {
-  // Style sheets that themes load last say so by a handler, which is a script of the theme.
+  // Style sheets that themes load last say so by a handler, which the platform has renamed: it is a script of the theme.
   const apply = () => {
-    for (const sheet of document.querySelectorAll("link[rel=stylesheet][media=print][onload]")) sheet.media = "all";
+    for (const sheet of document.querySelectorAll("link[rel=stylesheet][media=print][data-onload]")) sheet.media = "all";
   };
   apply();
   addEventListener("DOMContentLoaded", apply);

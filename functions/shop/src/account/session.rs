@@ -25,15 +25,20 @@ pub(super) fn to_sign_in(visit: &Visit) -> Response {
     visit.with_cookie(to, SESSION, "")
 }
 
-/// The start page for a browser that shows nothing of a customer any more: neither the session's, nor a cart, nor an order.
-pub(super) fn signed_out(visit: &Visit) -> Response {
-    let to = Redirect::to("/").into_response();
+/// A page for a browser that shows nothing of a customer any more: neither the session's, nor a cart, nor an order.
+pub(super) fn signed_out(visit: &Visit, to: &str) -> Response {
+    let to = Redirect::to(to).into_response();
     [SESSION, CART, ORDER].into_iter().fold(to, |to, name| visit.with_cookie(to, name, ""))
 }
 
 /// An input of a form, by its own name or by that of a theme's form.
 pub(super) fn input<'a>(sent: &'a Fields, name: &str) -> &'a str {
     sent.text(name).or_else(|| sent.text(&format!("customer[{name}]"))).unwrap_or_default()
+}
+
+/// As [`input`], of a code that was mailed: people write it in groups.
+pub(super) fn code(sent: &Fields) -> String {
+    input(sent, "code").split_whitespace().collect()
 }
 
 /// As [`input`], of a password, which begins and ends as it was typed.

@@ -26,6 +26,8 @@ use crate::words::Words;
 const SCRIPT: &str = include_str!("script.js");
 /// Stands for the messages that the theme does not show itself.
 const NOTICE: &str = "<!-- messages of the form -->";
+/// Stands for the platform's part below the theme's.
+const BELOW: &str = "<!-- below -->";
 
 /// The digest of the script, as a policy names it.
 static DIGEST: LazyLock<String> =
@@ -65,6 +67,7 @@ pub(super) struct Themed<'a> {
     products: Vec<Value>,
     form: Option<Posted>,
     target: Option<&'a str>,
+    done: Option<&'a str>,
     below: String,
 }
 
@@ -78,6 +81,7 @@ impl<'a> Themed<'a> {
             products: Vec::new(),
             form: None,
             target: None,
+            done: None,
             below: String::new(),
         }
     }
@@ -103,6 +107,11 @@ impl<'a> Themed<'a> {
         Self { target: Some(target), ..self }
     }
 
+    /// With what was done before, of which no theme says anything.
+    pub(super) fn done(self, done: Option<&'a str>) -> Self {
+        Self { done, ..self }
+    }
+
     /// With a part of the platform's below the theme's.
     pub(super) fn below(self, below: &Markup) -> Self {
         Self { below: below.0.clone(), ..self }
@@ -110,11 +119,12 @@ impl<'a> Themed<'a> {
 
     /// The page as a response; none if the theme fails, when the platform's page takes its place.
     pub(super) async fn answer(self, status: StatusCode) -> Option<Response> {
-        let Self { visit, theme, page, own, products, form, target, below } = self;
+        let Self { visit, theme, page, own, products, form, target, done, below } = self;
         let notices = form.clone();
         let has_addresses = matches!(page, Page::Addresses);
         let behind = format!("{below}{}", tail(has_addresses).0);
         let target = target.map(str::to_owned);
+        let done = html! { @if let Some(done) = done { p role="status" style=(PLACE) { (done) } } };
         let fill = |data: &mut Data| {
             if own.me.is_object() {
                 data.customer = own.me;
@@ -122,9 +132,8 @@ impl<'a> Themed<'a> {
                 data.addresses = own.addresses;
             }
             data.products.extend(products);
-            data.countries = countries::all();
             data.header.push_str("<meta name=\"robots\" content=\"noindex\">");
-            data.around = (NOTICE.to_owned(), behind);
+            data.around = (NOTICE.to_owned(), BELOW.to_owned());
             data.is_scriptless = true;
             data.form = form;
             if let Some(target) = target {
@@ -134,8 +143,9 @@ impl<'a> Themed<'a> {
         };
         match pages::render_own(visit, theme, page, fill).await {
             Ok(Some(html)) => {
+                let html = quiet(&html).replacen(NOTICE, &format!("{}{NOTICE}", done.0), 1);
                 let html = with_notices(&html, notices.as_ref(), visit.words());
-                Some(respond(visit, &html, status))
+                Some(respond(visit, html.replacen(BELOW, &behind, 1), status))
             }
             Ok(None) => None,
             Err(fault) => Some(pages::fault(visit, fault)),
@@ -181,8 +191,8 @@ pub(super) fn link(to: &str, label: &str) -> Markup {
     html! { p style=(PLACE) { a href=(to) { (label) } } }
 }
 
-fn respond(visit: &Visit, page: &str, status: StatusCode) -> Response {
-    let mut response = (status, Html(quiet(page))).into_response();
+fn respond(visit: &Visit, page: String, status: StatusCode) -> Response {
+    let mut response = (status, Html(page)).into_response();
     let headers = response.headers_mut();
     if let Ok(policy) = HeaderValue::from_str(&policy(&visit.origin)) {
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);

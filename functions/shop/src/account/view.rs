@@ -63,6 +63,8 @@ pub(super) struct SignIn<'a> {
     pub(super) email: &'a str,
     pub(super) target: &'a str,
     pub(super) error: Option<&'a str>,
+    /// What was done before.
+    pub(super) done: Option<&'a str>,
 }
 
 impl SignIn<'_> {
@@ -70,6 +72,7 @@ impl SignIn<'_> {
         let words = self.visit.words();
         let own = &words.accounts;
         let content = html! {
+            @if let Some(done) = self.done { div.notice.good role="status" { p { (done) } } }
             form method="post" action="/account/login" {
                 input type="hidden" name="return_to" value=(self.target);
                 (Inputs(words).email(self.email))
@@ -288,29 +291,55 @@ pub(super) fn account(visit: &Visit, me: &Value, orders: &Value) -> Response {
         section {
             h2 { (own.orders) }
             @if orders.is_empty() { p.faint { (own.no_orders) } }
-            @else { div.scroll { (orders_table(&orders, words)) } }
+            @else { div.scroll { (orders_table(&orders, visit)) } }
         }
         (Privacy::default().sections(me, words))
     };
     page(visit, (&title, &[]), &content, StatusCode::OK)
 }
 
-fn orders_table(orders: &[Value], words: &Words) -> Markup {
+/// What shoppers call the statuses of an order; the second is a dash where it says the same: a cancelled order is neither
+/// paid nor sent.
+fn statuses(order: &Value, words: &Words) -> (String, String) {
+    let paid = capitalized(words.financial_status(text(order, "financial_status")));
+    let sent = capitalized(words.fulfillment_status(text(order, "fulfillment_status")));
+    let is_said = paid == sent;
+    (paid, if is_said { "–".to_owned() } else { sent })
+}
+
+fn orders_table(orders: &[Value], visit: &Visit) -> Markup {
+    let (words, zone) = (visit.words(), &visit.store().timezone);
     let heads = [words.order, words.accounts.date, words.payment, words.delivery, words.total];
     html! {
         table {
             thead { tr { @for head in heads { th { (head) } } } }
             tbody {
                 @for order in orders {
+                    @let (paid, sent) = statuses(order, words);
                     tr {
                         td { a href={ "/orders/" (text(order, "id")) } { (text(order, "number")) } }
-                        td { (words.date(text(order, "created_at"))) }
-                        td { (capitalized(words.financial_status(text(order, "financial_status")))) }
-                        td { (capitalized(words.fulfillment_status(text(order, "fulfillment_status")))) }
+                        td { (words.date(text(order, "created_at"), zone)) }
+                        td { (paid) }
+                        td { (sent) }
                         td.amount { (money(order.pointer("/totals/total").unwrap_or(&Value::Null))) }
                     }
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_cancelled_order_says_so_once() {
+        let order = json!({"financial_status": "voided", "fulfillment_status": "not_required"});
+        assert_eq!(statuses(&order, Words::english()), ("Cancelled".into(), "–".into()));
+        let order = json!({"financial_status": "paid", "fulfillment_status": "unfulfilled"});
+        assert_eq!(statuses(&order, Words::english()), ("Paid".into(), "Not shipped".into()));
     }
 }

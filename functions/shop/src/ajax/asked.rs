@@ -9,7 +9,7 @@ use http::{HeaderMap, header};
 /// What a request about the cart is answered with. Scripts of themes say so by the path's `.js`, or by their headers
 /// alone, as Dawn's do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(crate) enum Asked {
     ByScript,
     ByForm,
 }
@@ -23,7 +23,7 @@ impl<S: Sync> FromRequestParts<S> for Asked {
 }
 
 impl Asked {
-    fn of(path: &str, headers: &HeaderMap) -> Self {
+    pub(crate) fn of(path: &str, headers: &HeaderMap) -> Self {
         let text = |name: &str| {
             let value = headers.get(name).and_then(|value| value.to_str().ok());
             value.unwrap_or_default().to_ascii_lowercase()

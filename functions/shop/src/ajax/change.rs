@@ -12,7 +12,21 @@ use crate::visit::Visit;
 use crate::words::Words;
 
 use super::reply::{no_line, quantity};
-use super::stock;
+use super::{Asked, stock};
+
+/// A cart after a change.
+pub(super) struct Changed {
+    /// The cart; none where there was nothing to change.
+    pub(super) cart: Option<Cart>,
+    /// The discount codes that it does not take.
+    pub(super) rejected_codes: Vec<String>,
+}
+
+impl From<Option<Cart>> for Changed {
+    fn from(cart: Option<Cart>) -> Self {
+        Self { cart, rejected_codes: Vec::new() }
+    }
+}
 
 /// Changes one line, named by `id` (its key or its variant) or by `line`, its place from 1.
 ///
@@ -51,22 +65,56 @@ pub(super) async fn line(visit: &Visit, fields: &Fields) -> Result<Option<Cart>,
         let lines: Vec<Value> =
             lines.filter(|line| line.get("quantity").is_some_and(|count| *count != 0)).collect();
         let changed = visit.patch_cart(&cart, json!({ "lines": lines })).await?;
-        return stock::ensure_in_stock(visit, changed, stock::lines_of(&cart)).await.map(Some);
+        return stock::ensure_in_stock(visit, changed, cart.sold_inputs()).await.map(Some);
     }
     let path = format!("/lines/{}", segment(text(line, "id")));
     let body = json!({ "quantity": quantity });
     let changed = visit.cart_call(Method::PATCH, &cart.opened, &path, Some(body)).await?;
-    stock::ensure_in_stock(visit, changed, stock::lines_of(&cart)).await.map(Some)
+    stock::ensure_in_stock(visit, changed, cart.sold_inputs()).await.map(Some)
 }
 
-/// Changes quantities, the note, attributes and discount codes at once. Without a cart there is nothing to change.
+/// Changes quantities, the note, attributes and discount codes at once. Without a cart there is nothing to change. A script
+/// is told which codes are none, as of those that do not apply; a form that names one changes nothing.
 ///
 /// # Errors
 /// A line that the cart has not, and the problem of the answer.
-pub(super) async fn all(visit: &Visit, fields: &Fields) -> Result<Option<Cart>, Fault> {
-    let Some(cart) = visit.load_cart().await? else { return Ok(None) };
+pub(super) async fn all(visit: &Visit, fields: &Fields, asked: Asked) -> Result<Changed, Fault> {
+    let Some(cart) = visit.load_cart().await? else { return Ok(Changed::from(None)) };
+    let mut body = body_of(&cart, fields, visit.words())?;
+    if body.is_empty() {
+        return Ok(Changed::from(Some(cart)));
+    }
+    let codes = fields.get("discount").map(codes).unwrap_or_default();
+    let mut rejected = Vec::new();
+    let patched = match visit.patch_cart(&cart, Value::Object(body.clone())).await {
+        Err(fault) if asked == Asked::ByScript => {
+            rejected = rejected_codes(&fault, &codes).ok_or(fault)?;
+            let accepted: Vec<&&str> =
+                codes.iter().filter(|code| !rejected.contains(code)).collect();
+            body.insert("discount_codes".to_owned(), json!(accepted));
+            visit.patch_cart(&cart, Value::Object(body)).await?
+        }
+        patched => patched?,
+    };
+    let cart = stock::ensure_in_stock(visit, patched, cart.sold_inputs()).await?;
+    let rejected_codes = rejected.into_iter().map(str::to_owned).collect();
+    Ok(Changed { cart: Some(cart), rejected_codes })
+}
+
+/// The codes that a rejection is about; none if it is about anything else.
+fn rejected_codes<'c>(fault: &Fault, codes: &[&'c str]) -> Option<Vec<&'c str>> {
+    let code = |(pointer, _): &(String, String)| {
+        let place: usize = pointer.strip_prefix("/discount_codes/")?.parse().ok()?;
+        codes.get(place).copied()
+    };
+    let rejected: Option<Vec<&str>> = fault.fields.iter().map(code).collect();
+    rejected.filter(|rejected| !rejected.is_empty())
+}
+
+/// The change of a cart that a request asks for.
+fn body_of(cart: &Cart, fields: &Fields, words: &Words) -> Result<Map<String, Value>, Fault> {
     let mut body = Map::new();
-    if let Some(lines) = quantities(&cart, fields, visit.words())? {
+    if let Some(lines) = quantities(cart, fields, words)? {
         body.insert("lines".to_owned(), Value::Array(lines));
     }
     if let Some(note) = fields.get("note") {
@@ -88,11 +136,7 @@ pub(super) async fn all(visit: &Visit, fields: &Fields) -> Result<Option<Cart>, 
     if let Some(codes) = fields.get("discount") {
         body.insert("discount_codes".to_owned(), json!(self::codes(codes)));
     }
-    if body.is_empty() {
-        return Ok(Some(cart));
-    }
-    let changed = visit.patch_cart(&cart, Value::Object(body)).await?;
-    stock::ensure_in_stock(visit, changed, stock::lines_of(&cart)).await.map(Some)
+    Ok(body)
 }
 
 /// The discount codes of a text, between commas.

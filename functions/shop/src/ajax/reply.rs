@@ -18,11 +18,12 @@ pub(super) struct Reply<'a> {
     visit: &'a Visit,
     sections: Vec<String>,
     at: String,
+    rejected_codes: Vec<String>,
 }
 
 impl<'a> Reply<'a> {
     pub(super) fn of(visit: &'a Visit) -> Self {
-        Self { visit, sections: Vec::new(), at: "/".to_owned() }
+        Self { visit, sections: Vec::new(), at: "/".to_owned(), rejected_codes: Vec::new() }
     }
 
     /// With the sections that the request names, as they are on the page at `sections_url`.
@@ -34,10 +35,20 @@ impl<'a> Reply<'a> {
         self
     }
 
+    /// With the discount codes that were sent and that the cart does not take.
+    pub(super) fn rejected_codes(self, rejected_codes: Vec<String>) -> Self {
+        Self { rejected_codes, ..self }
+    }
+
     /// Answers with the cart.
     pub(super) async fn cart(self, cart: Option<&Cart>) -> Response {
         let data = pages::cart_data(self.visit, &self.at, cart).await;
-        self.finish(pages::cart_json(&data), data, cart).await
+        let mut body = pages::cart_json(&data);
+        if let Some(codes) = body.get_mut("discount_codes").and_then(Value::as_array_mut) {
+            let rejected = self.rejected_codes.iter();
+            codes.extend(rejected.map(|code| json!({"code": code, "applicable": false})));
+        }
+        self.finish(body, data, cart).await
     }
 
     /// Answers with the lines of these variants.
@@ -72,7 +83,7 @@ impl<'a> Reply<'a> {
 }
 
 /// A rejection, in the members that themes read.
-pub(super) fn error(fault: &Fault) -> Response {
+pub(crate) fn error(fault: &Fault) -> Response {
     let is_of_cart =
         fault.status == StatusCode::CONFLICT || fault.status == StatusCode::BAD_REQUEST;
     let status = if is_of_cart { StatusCode::UNPROCESSABLE_ENTITY } else { fault.status };
@@ -100,6 +111,20 @@ pub(super) fn error(fault: &Fault) -> Response {
 /// A request that names no variant.
 pub(super) fn no_variant(words: &Words) -> Fault {
     Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "required", words.errors.no_variant)
+}
+
+/// A rejection of a variant that there is not: it is in no cart yet.
+pub(super) fn unknown(fault: Fault, words: &Words) -> Fault {
+    let is_of_variant = |(pointer, _): &(String, String)| pointer.ends_with("/variant_id");
+    if fault.fields.is_empty() || !fault.fields.iter().all(is_of_variant) {
+        return fault;
+    }
+    Fault::of(StatusCode::UNPROCESSABLE_ENTITY, "unknown_variant", words.not_there)
+}
+
+/// A request about a product that there is not.
+pub(super) fn no_product(words: &Words) -> Fault {
+    Fault::of(StatusCode::NOT_FOUND, "not_found", words.not_there)
 }
 
 /// A request about a line that the cart has not.

@@ -4,7 +4,7 @@
 use http::StatusCode;
 use serde_json::Value;
 
-use crate::cart::{Cart, line_input, quantity_of};
+use crate::cart::{Cart, line_input, quantity_of, title_of};
 use crate::fault::Fault;
 use crate::values::text;
 use crate::visit::Visit;
@@ -52,11 +52,6 @@ fn added(cart: &Cart, before: &[Value]) -> Vec<Value> {
     more.filter(|line| quantity_of(line) > 0).collect()
 }
 
-/// The lines of a cart.
-pub(super) fn lines_of(cart: &Cart) -> Vec<Value> {
-    cart.sold_lines().map(|line| line_input(line, quantity_of(line))).collect()
-}
-
 /// The lines of a cart before these were added.
 pub(super) fn lines_without(cart: &Cart, added: &[Value]) -> Vec<Value> {
     let left = cart.sold_lines().map(|line| {
@@ -77,19 +72,12 @@ fn is_same(one: &Value, other: &Value) -> bool {
 
 fn is_short(cart: &Cart, place: usize) -> bool {
     let pointer = format!("/lines/{place}/quantity");
-    let faults = cart.json.get("faults").and_then(Value::as_array).into_iter().flatten();
-    faults
-        .filter(|fault| text(fault, "code") == "insufficient_stock")
-        .any(|fault| text(fault, "pointer") == pointer)
+    cart.fault_at(&pointer).is_some_and(|fault| text(fault, "code") == "insufficient_stock")
 }
 
 /// What Shopify's themes are told; how many there are, shoppers are not told.
 fn rejection(line: &Value, before: u64, words: &Words) -> Fault {
-    let goods = line.get("merchandise").unwrap_or(&Value::Null);
-    let title = match text(goods, "variant_title") {
-        "" | "Default" | "Default Title" => text(goods, "title").to_owned(),
-        variant => format!("{} - {variant}", text(goods, "title")),
-    };
+    let title = title_of(line);
     let text = match (before, quantity_of(line)) {
         (0, 1) => words.title_sold_out,
         (0, _) => words.title_too_few,

@@ -54,7 +54,7 @@ impl Customer {
                     summary { (words.saved_addresses) }
                     ul.plain {
                         @for one in &self.addresses {
-                            li { button.link name="act" value={ "use:" (text(one, "id")) } { (lines_of(one, words).join(", ")) } }
+                            li { button.link name="act" value={ "use:" (text(one, "id")) } { bdi { (lines_of(one, words).join(", ")) } } }
                         }
                     }
                 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::offers::payment_of;
-use crate::address::ADDRESS;
+use crate::address::{ADDRESS, Needs, is_blank};
 use crate::form::Fields;
 use crate::values::text;
 
@@ -32,6 +32,8 @@ impl Act {
             Some(("use", id)) => Self::Use(id.to_owned()),
             Some(("card", id)) => Self::RemoveCard(id.to_owned()),
             _ if act == "place" => Self::Place,
+            // Scripts alone send these, perhaps while a code is half typed.
+            Some(("to", step @ ("rates" | "payment"))) => Self::Continue(step.to_owned()),
             // Enter in the field of the code sends the form by its first button, and who continues wants the code too.
             step => match (sent.text("code"), step) {
                 (Some(code), _) => Self::Apply(code.to_owned()),
@@ -43,10 +45,11 @@ impl Act {
         }
     }
 
-    /// Whether the addresses may be half written: nobody has said yet that they are complete.
+    /// Whether the addresses may be half written: nobody has said yet that they are complete. Only the button below
+    /// them says so; what a script sends as something is chosen does not.
     pub(super) fn is_within_addresses(&self) -> bool {
         match self {
-            Self::Continue(step) => step == "delivery",
+            Self::Continue(step) => step != "shipping",
             Self::Place => false,
             Self::Apply(_) | Self::RemoveCode(_) | Self::RemoveCard(_) | Self::Use(_) => true,
         }
@@ -68,7 +71,7 @@ fn address(sent: &Fields, name: &str) -> Option<Value> {
     let mut address = Map::new();
     for (member, value) in sent.within(name) {
         let value = value.trim();
-        if ADDRESS.contains(&member) && !value.is_empty() {
+        if ADDRESS.contains(&member) && !is_blank(value) {
             address.insert(member.to_owned(), Value::from(value));
         }
     }
@@ -90,6 +93,60 @@ pub(super) fn is_half_written(sent: &Fields, cart: &Value, country: &str) -> boo
     let is_begun = || address(sent, "bill").is_some();
     !is_stored("ship", "shipping_address")
         || (has_own_billing && !(is_begun() && is_stored("bill", "billing_address")))
+}
+
+/// A field that an order needs and the form has not: the pointer of its address or its own, and the member of the address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Missing {
+    pub(super) pointer: String,
+    /// The country of the address whose region lacks.
+    pub(super) region_of: Option<String>,
+}
+
+/// The fields that lack of a form whose addresses are said to be complete. What the form does not have at all is the
+/// cart's.
+pub(super) fn missing(
+    sent: &Fields,
+    cart: &Value,
+    (needs, country): (Needs, &str),
+    is_order: bool,
+) -> Vec<Missing> {
+    // Something of an address that nothing needs is half of one.
+    let needs =
+        if address(sent, "ship").is_some() { Needs { place: true, ..needs } } else { needs };
+    let mut all = lacks(sent, cart, ("ship", "shipping_address"), (needs, country));
+    if sent.get("bill_choice") == Some("other") {
+        let billing = ("bill", "billing_address");
+        all.extend(lacks(sent, cart, billing, (Needs::RECIPIENT, country)));
+    }
+    let email = sent.get("email").unwrap_or_else(|| text(cart, "email"));
+    if is_blank(email) && (is_order || !all.is_empty()) {
+        all.insert(0, Missing { pointer: "/email".to_owned(), region_of: None });
+    }
+    all
+}
+
+fn lacks(
+    sent: &Fields,
+    cart: &Value,
+    (name, member): (&str, &str),
+    (needs, country): (Needs, &str),
+) -> Vec<Missing> {
+    let stored = cart.get(member).unwrap_or(&Value::Null);
+    let value = |field: &str| {
+        let sent = sent.get(&format!("{name}[{field}]"));
+        sent.unwrap_or_else(|| text(stored, field))
+    };
+    let country = match value("country") {
+        "" => country,
+        chosen => chosen,
+    };
+    let fields = needs.members(country).into_iter().filter(|field| is_blank(value(field)));
+    let missing = fields.map(|field| Missing {
+        pointer: format!("/{member}/{field}"),
+        region_of: (field == "region").then(|| country.to_owned()),
+    });
+    missing.collect()
 }
 
 /// The change of the cart that delivers to a saved address, with what else the form says.
@@ -134,9 +191,13 @@ pub(super) fn body(sent: &Fields, cart: &Value) -> Value {
         body.insert("contact".to_owned(), contact(address));
     }
     if sent.has("bill_choice") {
-        let own = sent.get("bill_choice") == Some("other");
-        let billing = own.then(|| address(sent, "bill")).flatten();
-        body.insert("billing_address".to_owned(), billing.or(shipping).unwrap_or_default());
+        let is_own = sent.get("bill_choice") == Some("other");
+        let billing =
+            if is_own { address(sent, "bill") } else { Some(shipping.unwrap_or_default()) };
+        // An own one of which nothing is written yet is not the delivery's.
+        if let Some(billing) = billing {
+            body.insert("billing_address".to_owned(), billing);
+        }
     }
     if let Some(rate) = sent.text("rate") {
         body.insert("shipping_rate_id".to_owned(), Value::from(rate));
@@ -220,6 +281,66 @@ mod tests {
             ("code=SAVE", &empty, false),
         ] {
             assert_eq!(is_half_written(&form(sent), cart, "DE"), is_half, "{sent}");
+        }
+    }
+
+    #[test]
+    fn every_field_that_lacks_is_named_at_once() {
+        let cart = json!({"shipping_address": null, "billing_address": null, "email": null});
+        let of = |sent: &str, needs: Needs, is_order: bool| {
+            let all = missing(&form(sent), &cart, (needs, "US"), is_order);
+            all.into_iter().map(|it| it.pointer).collect::<Vec<_>>()
+        };
+        let at = |member: &str, fields: &[&str]| {
+            fields.iter().map(|field| format!("/{member}/{field}")).collect::<Vec<_>>()
+        };
+        let mut all = vec!["/email".to_owned()];
+        all.extend(at(
+            "shipping_address",
+            &["last_name", "line1", "postal_code", "city", "region"],
+        ));
+        let empty = "email=&ship[country]=US&ship[last_name]=%E2%80%8B&bill_choice=same";
+        assert_eq!(of(empty, Needs::RECIPIENT, true), all);
+        assert_eq!(of(empty, Needs::RECIPIENT, false), all, "an e-mail address in the same round");
+        let whole = "ship[country]=DE&ship[last_name]=King&ship[line1]=Weg+1&ship[city]=Bonn\
+                     &ship[postal_code]=53111&bill_choice=same";
+        assert!(of(whole, Needs::RECIPIENT, false).is_empty());
+        assert_eq!(of(whole, Needs::RECIPIENT, true), ["/email"]);
+        let billing = format!("{whole}&email=a@b.example").replace("=same", "=other");
+        let billing = of(&billing, Needs::RECIPIENT, true);
+        let needed = ["last_name", "line1", "postal_code", "city", "region"];
+        assert_eq!(billing, at("billing_address", &needed));
+        // Nothing needs an address where nothing is shipped, but half of one is none.
+        assert!(of("ship[country]=DE", Needs::default(), false).is_empty());
+        let half = of("email=a@b.example&ship[country]=DE&ship[city]=Bonn", Needs::default(), true);
+        assert_eq!(half, at("shipping_address", &["line1", "postal_code"]));
+    }
+
+    #[test]
+    fn what_the_form_does_not_have_is_the_carts() {
+        let address =
+            json!({"country": "IE", "last_name": "King", "line1": "1 Main", "city": "Cork"});
+        let cart = json!({"shipping_address": address, "email": "a@b.example"});
+        assert!(missing(&form("act=place"), &cart, (Needs::RECIPIENT, "US"), true).is_empty());
+    }
+
+    #[test]
+    fn an_own_billing_address_without_anything_in_it_is_not_the_deliverys() {
+        let sent = form("ship[line1]=Main+1&ship[country]=DE&bill_choice=other&bill[country]=DE");
+        let body = body(&sent, &json!({}));
+        assert!(body.get("billing_address").is_none(), "{body}");
+    }
+
+    #[test]
+    fn only_the_button_below_the_addresses_says_that_they_are_complete() {
+        for (act, is_within) in [
+            ("to:shipping", false),
+            ("place", false),
+            ("to:delivery", true),
+            ("to:rates", true),
+            ("to:payment", true),
+        ] {
+            assert_eq!(Act::of(&form(&format!("act={act}"))).is_within_addresses(), is_within);
         }
     }
 

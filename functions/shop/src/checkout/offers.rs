@@ -21,7 +21,7 @@ pub(crate) struct Offers {
 }
 
 /// The provider of payments that are arranged with the shop.
-pub(super) const MANUAL: &str = "manual";
+pub(crate) const MANUAL: &str = "manual";
 
 /// Whether what is due depends on the payment method: cards count currencies of three decimals in steps of ten.
 pub(super) fn rounds(cart: &Cart) -> bool {
@@ -49,7 +49,7 @@ impl Offers {
     pub(super) async fn load(visit: &Visit, cart: &Cart) -> Result<Self, Fault> {
         let (rates, methods) =
             tokio::join!(rates(visit, cart), visit.get_charged("/payments/methods"));
-        let methods = values::items(&methods?);
+        let methods = sorted(values::items(&methods?));
         match rates {
             Ok(rates) => {
                 let places = join_all(rates.iter().map(|rate| visit.pickup_place(rate))).await;
@@ -62,6 +62,13 @@ impl Offers {
             }
         }
     }
+}
+
+/// Payment methods with those of providers first: the first one is chosen for who chooses none, and the shop's own ones are
+/// more work for both.
+pub(crate) fn sorted(mut methods: Vec<Value>) -> Vec<Value> {
+    methods.sort_by_key(|method| values::text(method, "provider") == MANUAL);
+    methods
 }
 
 /// The shipping rates for the cart's address; without one, the pickups in the store's country. None if nothing is shipped.
@@ -96,11 +103,15 @@ async fn rates_to(visit: &Visit, cart: &Cart, address: Value) -> Result<Vec<Valu
             "properties": line.get("properties")})
     };
     let items: Vec<Value> = cart.lines().iter().map(line).collect();
-    let body = json!({
-        "items": items, "shipping_address": address,
-        "discount_codes": cart.json.get("discount_codes"),
-    });
-    let answer = visit.send(visit.call(Method::POST, "/shipping-rates").free().body(body)).await?;
+    // A code that does not apply is told at the code.
+    let codes = cart.json.get("discount_codes").and_then(Value::as_array).into_iter().flatten();
+    let applies = |place: usize| cart.fault_at(&format!("/discount_codes/{place}")).is_none();
+    let codes: Vec<&Value> =
+        codes.enumerate().filter(|(place, _)| applies(*place)).map(|(_, code)| code).collect();
+    let body = json!({ "items": items, "shipping_address": address, "discount_codes": codes });
+    let answer = visit
+        .send(visit.call(Method::POST, "/shipping-rates").free().with_known_codes().body(body))
+        .await?;
     Ok(values::items(&answer.json()))
 }
 
@@ -125,4 +136,22 @@ pub(super) fn is_shipped(cart: &Cart) -> bool {
     lines(&cart.json).iter().any(|line| {
         line.pointer("/merchandise/requires_shipping").and_then(Value::as_bool).unwrap_or(true)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_provider_is_chosen_before_what_is_arranged() {
+        let method = |provider: &str, id: &str| json!({"provider": provider, "id": id});
+        let all = [
+            method("manual", "manual:a"),
+            method("stripe", "stripe"),
+            method("manual", "manual:b"),
+        ];
+        let ids: Vec<String> =
+            sorted(all.to_vec()).iter().map(|it| values::text(it, "id").to_owned()).collect();
+        assert_eq!(ids, ["stripe", "manual:a", "manual:b"]);
+    }
 }

@@ -21,10 +21,10 @@ pub(super) fn of_cart(cart: &Cart, words: &Words) -> Markup {
                         img src=(image) alt="" width="56" height="56" loading="lazy";
                     } @else { span.no-image {} }
                     div {
-                        strong { (named(goods, words)) }
+                        strong { bdi { (named(goods, words)) } }
                         @let variant = text(goods, "variant_title");
-                        @if !variant.is_empty() && variant != "Default" { div.faint { (variant) } }
-                        @for (name, value) in properties(line) { div.faint { (name) ": " (value) } }
+                        @if !variant.is_empty() && variant != "Default" { div.faint { bdi { (variant) } } }
+                        @for (name, value) in properties(line) { div.faint { bdi { (name) ": " (value) } } }
                         div.faint { (fill(words.quantity, &[("count", &quantity_of(line).to_string())])) }
                         @if goods.is_null() { p.error { (words.gone) } }
                     }

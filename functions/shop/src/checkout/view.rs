@@ -6,13 +6,15 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::customer::Customer;
+use super::fields::Act;
 use super::offers::{MANUAL, Offers, is_shipped, rounds};
 use super::summary;
-use crate::address::Address;
+use crate::address::{Address, Needs};
 use crate::cart::Cart;
 use crate::form::Fields;
 use crate::frame::Page;
 use crate::notices::Notices;
+use crate::policies::Policies;
 use crate::values::{is_some, money, text};
 use crate::visit::Visit;
 use crate::words::{Words, fill, method_name};
@@ -23,6 +25,9 @@ pub(super) struct Checkout<'a> {
     pub(super) cart: &'a Cart,
     pub(super) offers: &'a Offers,
     pub(super) customer: &'a Customer,
+    pub(super) policies: &'a Policies,
+    /// What the address of the delivery must have.
+    pub(super) needs: Needs,
     /// What was sent, if it was not stored.
     pub(super) sent: &'a Fields,
     pub(super) notices: Notices,
@@ -40,7 +45,7 @@ impl Checkout<'_> {
         let content = html! {
             h1 { (words.checkout) }
             (self.problems())
-            form method="post" action="/checkout" novalidate {
+            form method="post" action="/checkout" novalidate data-rates=[self.rates_of_address()] {
                 input type="hidden" name="key" value=(self.key);
                 input type="hidden" name="total" value=(self.due());
                 input type="hidden" name="cart" value=(self.cart.digest());
@@ -55,7 +60,8 @@ impl Checkout<'_> {
             }
         };
         let aside = Some(summary::of_cart(self.cart, words));
-        Page { aside, ..Page::new(self.visit, words.checkout, content) }.answer(status)
+        let foot = Some(self.policies.at_foot(words));
+        Page { aside, foot, ..Page::new(self.visit, words.checkout, content) }.answer(status)
     }
 
     fn stored(&self, member: &str) -> &Value {
@@ -77,16 +83,22 @@ impl Checkout<'_> {
         });
         let words = self.words();
         let told = |fault| {
-            words.of_field((text(fault, "pointer"), text(fault, "code")), text(fault, "detail"))
+            let pointer = text(fault, "pointer");
+            (pointer, words.of_field((pointer, text(fault, "code")), text(fault, "detail")))
         };
-        let mut sentences: Vec<&str> = self.notices.elsewhere().chain(blocking.map(told)).collect();
-        // Several lines may have the same fault.
-        sentences.dedup();
+        let noted = self.notices.elsewhere().map(|(at, sentence)| (at, sentence.to_owned()));
+        let mut sentences: Vec<(Option<String>, String)> = Vec::new();
+        for (pointer, sentence) in noted.chain(blocking.map(told)) {
+            let sentence = (self.cart.named_at(pointer), sentence);
+            if !sentences.contains(&sentence) {
+                sentences.push(sentence);
+            }
+        }
         html! {
             @if !sentences.is_empty() || !self.notices.is_empty() {
                 div.notice role="alert" tabindex="-1" {
                     @if sentences.is_empty() { p { (words.check_fields) } }
-                    @for sentence in sentences { p { (sentence) } }
+                    @for (name, sentence) in &sentences { p { @if let Some(name) = name { bdi { (name) } ": " } (sentence) } }
                 }
             }
         }
@@ -109,7 +121,7 @@ impl Checkout<'_> {
                 div.field {
                     label for="email" { (words.email) }
                     input id="email" type="email" name="email" value=(email) autocomplete="email"
-                        aria-invalid=[error.map(|_| "true")] aria-describedby=[error.map(|_| "email-error")];
+                        required aria-invalid=[error.map(|_| "true")] aria-describedby=[error.map(|_| "email-error")];
                     @if let Some(error) = error { p.error id="email-error" { (error) } }
                 }
                 label.check {
@@ -126,27 +138,30 @@ impl Checkout<'_> {
         let is_same = bill.is_null() || bill == ship;
         let is_same = self.sent.get("bill_choice").map_or(is_same, |choice| choice == "same");
         let country = self.visit.store().country.as_str();
-        let of = |name, stored, pointer| Address {
+        let of = |name, stored, (notices, pointer), needs| Address {
             name,
             sent: self.sent,
             stored,
             country,
-            notices: &self.notices,
+            notices,
             pointer,
+            needs,
         };
-        let nothing = Value::Null;
+        let (nothing, unsaid) = (Value::Null, Notices::default());
         let other = if is_same { &nothing } else { bill };
+        // What is wrong with one address in both places is said once.
+        let of_other = if is_same { &unsaid } else { &self.notices };
         let words = self.words();
         html! {
             section id="delivery" {
                 h2 { @if is_shipped(self.cart) { (words.delivery) } @else { (words.address) } }
                 (self.customer.choice(words))
-                (of("ship", own.unwrap_or(ship), "/shipping_address").render(words))
+                (of("ship", own.unwrap_or(ship), (&self.notices, "/shipping_address"), self.needs).render(words))
                 fieldset.plain {
                     legend { (words.billing_address) }
                     label.choice { input type="radio" name="bill_choice" value="same" checked[is_same]; " " (words.same) }
                     label.choice { input type="radio" name="bill_choice" value="other" checked[!is_same]; " " (words.another) }
-                    div.billing { (of("bill", other, "/billing_address").render(words)) }
+                    div.billing { (of("bill", other, (of_other, "/billing_address"), Needs::RECIPIENT).render(words)) }
                 }
                 button.secondary name="act" value="to:shipping" { (words.go_on) }
             }
@@ -168,7 +183,7 @@ impl Checkout<'_> {
                 h2 { (words.shipping) }
                 @if let Some(detail) = &self.offers.no_rates { p.error { (detail) } }
                 @else if !has_address { p.faint { (words.rates_later) } }
-                fieldset.plain {
+                fieldset.plain id="rates" {
                     legend.hidden { (words.rate) }
                     @for (rate, place) in rates { (rate_choice(rate, place, chosen, words)) }
                 }
@@ -179,12 +194,20 @@ impl Checkout<'_> {
         }
     }
 
+    /// Whether the page has the rates of the cart's address, or a script is to ask for them once there is one; none where
+    /// nothing is shipped.
+    fn rates_of_address(&self) -> Option<&'static str> {
+        let is_stored = self.stored("shipping_address").is_object();
+        is_shipped(self.cart).then_some(if is_stored { "known" } else { "ask" })
+    }
+
     fn codes(&self) -> Markup {
         let codes = self.stored("discount_codes").as_array().cloned().unwrap_or_default();
         let cards = self.stored("gift_cards").as_array().cloned().unwrap_or_default();
         let error = self.notices.of("code");
         let words = self.words();
-        let typed = if error.is_some() { self.sent.get("code") } else { None };
+        let is_untried = matches!(Act::of(self.sent), Act::Continue(_));
+        let typed = self.sent.get("code").filter(|_| error.is_some() || is_untried);
         html! {
             section id="codes" {
                 h2 { (words.codes) }
@@ -254,6 +277,7 @@ impl Checkout<'_> {
                     textarea id="note" name="note" rows="2" maxlength="2000" { (note) }
                 }
                 div.phone-only { (summary::of_cart(self.cart, words)) }
+                (self.policies.of_order(words))
                 button.primary name="act" value="place" {
                     @if is_some(&total) { (fill(words.order_and_pay, &[("amount", money(&total))])) } @else { (words.order_now) }
                 }
@@ -269,7 +293,7 @@ fn rate_choice(rate: &Value, place: &[String], chosen: &str, words: &Words) -> M
     let price = rate.get("price").cloned().unwrap_or_default();
     html! {
         label.choice {
-            input type="radio" name="rate" value=(id) checked[id == chosen] data-submits="shipping";
+            input type="radio" name="rate" value=(id) checked[id == chosen] data-submits="rates";
             span.grow {
                 (text(rate, "name"))
                 @if let Some(max) = days("max_days") {

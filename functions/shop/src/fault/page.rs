@@ -12,6 +12,7 @@ use identity::store::Store;
 use maud::{Markup, html};
 
 use super::Fault;
+use crate::ajax::{Asked, rejection};
 use crate::document::Plain;
 use crate::words::Words;
 
@@ -36,8 +37,12 @@ impl ShopLanguage {
 pub(crate) async fn with_page(mut request: Request, next: Next) -> Response {
     let language = ShopLanguage::default();
     request.extensions_mut().insert(language.clone());
+    let asked = Asked::of(request.uri().path(), request.headers());
     let mut response = next.run(request).await;
     if let Some(fault) = response.extensions_mut().remove::<Fault>() {
+        if asked == Asked::ByScript {
+            return rejection(&fault.in_words(language.words()));
+        }
         *response.body_mut() = Body::from(fault.page(language.words()).into_string());
         let headers = response.headers_mut();
         headers.remove(header::CONTENT_LENGTH);
@@ -49,7 +54,10 @@ pub(crate) async fn with_page(mut request: Request, next: Next) -> Response {
 
 impl Fault {
     fn page(self, words: &Words) -> Markup {
-        let title = self.title(words);
+        let is_shop = !self.is("storefront_not_found");
+        // A shop that is not open says so; where there is none, the request is told.
+        let own = Some(self.said(words).to_owned()).filter(|_| !is_shop);
+        let title = own.unwrap_or_else(|| self.title(words).to_owned());
         let fault = self.in_words(words);
         // The details of this system's own faults are for its log.
         let is_told_by_title = fault.status.is_server_error() || fault.is("not_found");
@@ -57,9 +65,10 @@ impl Fault {
         let content = html! {
             h1 { (title) }
             @for sentence in sentences { @if !sentence.is_empty() && sentence != title { p { (sentence) } } }
-            p { a href="/" { (words.pages.to_start) } }
+            // The start page of no shop is this one.
+            @if is_shop { p { a href="/" { (words.pages.to_start) } } }
         };
-        Plain { title, content, words }.render()
+        Plain { title: &title, content, words }.render()
     }
 
     /// What a shopper reads first.
@@ -106,6 +115,15 @@ mod tests {
         assert!(!page.contains("budget"), "{page}");
         let failed = Fault::internal().page(of("en")).into_string();
         assert!(failed.contains("does not answer") && !failed.contains("internal"), "{failed}");
+    }
+
+    #[test]
+    fn a_shop_that_is_not_open_says_so_in_its_language() {
+        let fault =
+            Fault::of(StatusCode::NOT_FOUND, "storefront_not_found", of("fr").pages.opens_soon);
+        let page = fault.page(of("fr")).into_string();
+        assert_eq!(page.matches("Cette boutique ouvre bientôt.").count(), 2, "{page}");
+        assert!(!page.contains("href=\"/\""), "{page}");
     }
 
     #[test]

@@ -9,13 +9,14 @@ use serde_json::{Value, json};
 
 use super::shown::ShownOrder;
 use super::view;
+use crate::checkout::sorted;
 use crate::fault::Fault;
 use crate::form::{Fields, Query};
 use crate::frame::{Navigation, Page};
 use crate::paths::segment;
-use crate::values::{money, text, with};
+use crate::values::{items, money, text, with};
 use crate::visit::Visit;
-use crate::words::fill;
+use crate::words::{Words, fill};
 
 /// Where Stripe's own API is; anything else is a played provider.
 const STRIPE: &str = "https://api.stripe.com";
@@ -70,9 +71,9 @@ async fn provider(visit: &Visit, order: &ShownOrder) -> Result<String, Fault> {
     if !chosen.is_empty() {
         return Ok(chosen.to_owned());
     }
-    let methods = visit.get("/payments/methods").await?;
-    let first = methods.pointer("/data/0/provider").and_then(Value::as_str);
-    first.map(str::to_owned).ok_or_else(Fault::not_found)
+    let methods = sorted(items(&visit.get("/payments/methods").await?));
+    let first = methods.first().map(|method| text(method, "provider").to_owned());
+    first.ok_or_else(Fault::not_found)
 }
 
 /// The page on which a payment is made; a manual one needs none.
@@ -184,6 +185,15 @@ pub(super) async fn returned_by_form(
     verified(&visit, &id, &fields).await
 }
 
+/// What is said of a return without a payment: whether it was declined, or left.
+fn failure(fields: &Fields, words: &Words) -> Option<&'static str> {
+    match (fields.text("redirect_status"), fields.text("error")) {
+        (Some("failed"), _) | (_, Some("payment_failed")) => Some(words.declined),
+        _ if fields.has("error") => Some(words.not_paid),
+        _ => None,
+    }
+}
+
 /// Asks the provider what became of the payment. Nothing that the browser says is believed.
 async fn verified(visit: &Visit, id: &str, fields: &Fields) -> Response {
     let names =
@@ -204,12 +214,30 @@ async fn verified(visit: &Visit, id: &str, fields: &Fields) -> Response {
             tracing::warn!(code = %fault.code, "payment not verified at the return");
         }
     }
-    let notice = match (fields.text("redirect_status"), fields.has("error")) {
-        (Some("failed"), _) | (_, true) => Some(visit.words().not_paid),
-        _ => None,
-    };
-    match (notice, visit.load_order(id).await) {
-        (Some(notice), Ok(order)) => view::page(visit, &order, Some(notice), StatusCode::OK).await,
+    let notice = failure(fields, visit.words());
+    // The address may be an old one of the browser's history: the order knows whether it is paid by now.
+    match (notice, visit.load_order_now(id).await) {
+        (Some(notice), Ok(order)) if view::allows(&order.json, "pay") => {
+            view::page(visit, &order, Some(notice), StatusCode::OK).await
+        }
         _ => to_order(id),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_declined_payment_is_told_from_one_that_was_left() {
+        let words = Words::english();
+        for (query, said) in [
+            ("payment_intent=pi_1&redirect_status=failed", Some(words.declined)),
+            ("error=payment_failed", Some(words.declined)),
+            ("error=abandoned", Some(words.not_paid)),
+            ("payment_intent=pi_1&redirect_status=succeeded", None),
+        ] {
+            assert_eq!(failure(&Fields::of_query(query.as_bytes()), words), said, "{query}");
+        }
     }
 }

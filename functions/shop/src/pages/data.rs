@@ -8,13 +8,15 @@ use http::Method;
 use identity::storefront::CACHE_TIME;
 use serde_json::{Value, json};
 use services::Services;
-use shop_theme::{Data, Labels, Page, Posted, Theme};
+use shop_theme::{Data, Labels, Page, Posted, Theme, Titles};
 
 use crate::cart::{Cart, lines};
+use crate::contact::POSTED;
+use crate::countries;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::paths::segment;
-use crate::values::{items, text};
+use crate::values::{items, list, text, with};
 use crate::visit::Visit;
 use crate::words::Words;
 
@@ -35,8 +37,11 @@ pub(super) fn bare(visit: &Visit, location: &str) -> Data {
         origin: visit.origin.clone(),
         path: path.to_owned(),
         query: Fields::of_query(query.as_bytes()).pairs().to_vec(),
+        countries: countries::all(visit.words()),
         labels: labels(visit.words()),
+        amounts: crate::amounts::style(store.locale.as_str(), store.currency.as_str()),
         now_ms: visit.shops.app.clock.now().millis(),
+        timezone: store.timezone.as_str().to_owned(),
         ..Data::default()
     }
 }
@@ -58,6 +63,16 @@ fn labels(words: &Words) -> Labels {
             pages.oldest,
             pages.newest,
         ],
+        titles: Titles {
+            cart: words.cart,
+            search: pages.search,
+            collections: pages.collections,
+            not_found: pages.no_page,
+            account: words.account,
+            order: words.order_number,
+        },
+        statuses: words.statuses(),
+        buy_now: pages.buy_now,
     }
 }
 
@@ -146,7 +161,7 @@ pub(super) async fn load(
             product.get("related").and_then(Value::as_array).cloned().unwrap_or_default();
     }
     let posted = data.query.iter().find_map(|(name, value)| {
-        let form = name.strip_suffix("_posted").filter(|_| value == "true")?;
+        let form = name.strip_suffix(POSTED).filter(|_| value == "true")?;
         Some(Posted { form: form.to_owned(), ..Posted::default() })
     });
     data.form = posted;
@@ -183,18 +198,28 @@ impl Shell {
         if let Some(known) = services.cache.get(name, now).filter(|_| is_shared) {
             return Ok(known);
         }
-        let (store, menus, collections) = tokio::join!(
+        let (store, menus, collections, settings) = tokio::join!(
             visit.get(""),
             visit.get("/navigation?limit=50"),
-            visit.get("/collections?limit=100")
+            visit.get("/collections?limit=100"),
+            visit.settings()
         );
         let (menus, collections) = (items(&menus?), items(&collections?));
-        let shell = Arc::new(Self { store: store?, menus, collections });
+        let store = with_titles(store?, visit.words());
+        let store = with(store, "taxes_included", settings?.taxes.prices_include_tax);
+        let shell = Arc::new(Self { store, menus, collections });
         if is_shared {
             services.cache.insert(name, Arc::clone(&shell), now, CACHE_TIME);
         }
         Ok(shell)
     }
+}
+
+/// The store, with the titles of its policies in its language.
+fn with_titles(store: Value, words: &Words) -> Value {
+    let policies = list(&store, "policies").iter().cloned();
+    let policies: Vec<Value> = policies.map(|policy| words.with_title(policy)).collect();
+    with(store, "policies", policies)
 }
 
 /// The signed-in customer; null for anybody else.

@@ -172,6 +172,7 @@ async fn load(
             products: found.products.iter().map(|product| visit.with_own_urls(product)).collect(),
             offset: found.offset,
             total: Some(found.total),
+            unfiltered: Some(found.unfiltered),
             filters: filters::of(found.facets, &values, visit.words()),
             sort_by: request.sort_by().to_owned(),
             ..Listing::default()
@@ -213,9 +214,11 @@ async fn first(
         // Of a list that goes on it is not known how many products it has.
         None => here.saturating_add(1),
     };
+    let is_known = is_all || counted.is_some();
     Ok(Listing {
         products,
         total: Some(total),
+        unfiltered: is_known.then_some(total),
         filters: counted
             .map(|counted| filters::of(counted.facets, &selection.filter, visit.words()))
             .unwrap_or_default(),

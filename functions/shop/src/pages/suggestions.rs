@@ -90,22 +90,29 @@ async fn suggested(visit: &Visit) -> Result<Value, Fault> {
     Ok(shop_theme::suggestions_json(&terms, &products, &data))
 }
 
+/// The product that a request is about, and those that are related to it.
+///
+/// # Errors
+/// `not_found`, 429, 503.
+pub(crate) async fn recommended(visit: &Visit) -> Result<(Value, Vec<Value>), Fault> {
+    let query = Fields::of_query(visit.query().as_bytes());
+    let id = query.text("product_id").unwrap_or_default();
+    let found = data::products_by_id(visit, &[id]).await?;
+    let handle = found.first().map(|product| text(product, "handle").to_owned());
+    let handle = handle.ok_or_else(Fault::not_found)?;
+    let product = visit.get(&format!("/products/{}", segment(&handle))).await?;
+    let related = product.get("related").and_then(Value::as_array).cloned().unwrap_or_default();
+    let related = related.into_iter().take(limit(&query, "limit")).collect();
+    Ok((product, related))
+}
+
 /// `GET /recommendations/products?product_id=…`, as a section or as JSON.
 pub(crate) async fn recommend(visit: Visit) -> Response {
     let query = Fields::of_query(visit.query().as_bytes());
-    let id = query.text("product_id").unwrap_or_default();
-    let product = async {
-        let found = data::products_by_id(&visit, &[id]).await?;
-        let handle = found.first().map(|product| text(product, "handle").to_owned());
-        let handle = handle.ok_or_else(Fault::not_found)?;
-        visit.get(&format!("/products/{}", segment(&handle))).await
-    };
-    let product = match product.await {
-        Ok(product) => product,
+    let (product, related) = match recommended(&visit).await {
+        Ok(found) => found,
         Err(fault) => return fault.into_response(),
     };
-    let related = product.get("related").and_then(Value::as_array).cloned().unwrap_or_default();
-    let related: Vec<Value> = related.into_iter().take(limit(&query, "limit")).collect();
     if let Some(section_id) = query.text("section_id").map(str::to_owned) {
         return section(&visit, Page::Product(Box::new(product)), section_id, related).await;
     }

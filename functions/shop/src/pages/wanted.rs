@@ -4,6 +4,7 @@ use serde_json::Value;
 use shop_theme::{Listing, Page, Theme};
 
 use super::listing::{self, ListRequest};
+use crate::contact;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::paths::segment;
@@ -98,7 +99,7 @@ impl Wanted {
             Self::Search => search(visit, self.request(theme, query)).await,
             Self::Policy(handle) => {
                 let policy = visit.get(&format!("/policies/{}", segment(handle))).await;
-                policy.map(|policy| Page::Text(Box::new(policy)))
+                policy.map(|policy| Page::Text(Box::new(visit.words().with_title(policy))))
             }
             Self::Text(handle) => text_page(visit, handle, theme).await,
             // The section shows where the variant can be picked up, for which no page has to be loaded.
@@ -133,9 +134,11 @@ async fn text_page(visit: &Visit, handle: &str, theme: Option<&Theme>) -> Result
             let path = format!("templates/page.contact.{ending}");
             theme.is_some_and(|theme| theme.files.contains_key(&path))
         };
+        let query = Fields::of_query(visit.query().as_bytes());
+        let is_sent = query.text(&format!("contact{}", contact::POSTED)) == Some("true");
         let has_form = has_own("json") || has_own("liquid");
         let words = visit.words();
-        let form = (!has_form).then(|| crate::contact::plain_form(words).into_string());
+        let form = (!has_form).then(|| contact::plain_form(words, is_sent).into_string());
         let body = form.unwrap_or_default();
         let page = serde_json::json!({
             "title": words.pages.contact_us, "handle": "contact", "body_html": body, "template_suffix": "contact",
@@ -143,7 +146,7 @@ async fn text_page(visit: &Visit, handle: &str, theme: Option<&Theme>) -> Result
         return Ok(Page::Text(Box::new(page)));
     }
     let found: Value = visit.get(&format!("/policies/{}", segment(handle))).await?;
-    Ok(Page::Text(Box::new(found)))
+    Ok(Page::Text(Box::new(visit.words().with_title(found))))
 }
 
 #[cfg(test)]

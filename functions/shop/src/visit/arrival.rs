@@ -9,9 +9,11 @@ use gateway::request::ClientIp;
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, header};
 use identity::domain::Host;
+use identity::store::StoreStatus;
 use identity::storefront::{OpenStore, any_store, open_store, subdomain_of};
 use primitives::context::Context;
 use primitives::problem::{Code, Problem};
+use serde_json::Value;
 use services::shared_reads::SharedReads;
 use themes::session::PreviewSession;
 use tokio::sync::OnceCell;
@@ -22,6 +24,7 @@ use crate::fault::{Fault, ShopLanguage};
 use crate::form::Fields;
 use crate::paths::is_path;
 use crate::shops::Shops;
+use crate::words::Words;
 
 impl FromRequestParts<Arc<Shops>> for Visit {
     type Rejection = Response;
@@ -60,7 +63,10 @@ impl Visit {
             (Err(closed), None) => Err(closed),
             (Err(closed), Some(token)) => previewed(shops, &name, token).await.ok_or(closed),
         };
-        let (open, session) = found.map_err(|problem| Fault::from(problem).into_response())?;
+        let (open, session) = match found {
+            Ok(found) => found,
+            Err(problem) => return Err(closed(parts, shops, &name, problem).await.into_response()),
+        };
         // A browser takes `//host` for another site: no page may lead there.
         if !is_path(parts.uri.path()) {
             return Err(Fault::not_found().into_response());
@@ -134,6 +140,19 @@ async fn previewed(
     let open = any_store(&shops.app, name).await.ok()?;
     let session = PreviewSession::open(&shops.app, &open.store.id, token).await.ok()?;
     Some((open, Some(Arc::new(session))))
+}
+
+/// The fault of a shop that is not open: in its language, if there is such a store. Nothing else of it is told.
+async fn closed(parts: &Parts, shops: &Shops, name: &str, problem: Problem) -> Fault {
+    if problem.code != Code::StorefrontNotFound {
+        return problem.into();
+    }
+    let Ok(known) = any_store(&shops.app, name).await else { return problem.into() };
+    ShopLanguage::note(parts, &known.store);
+    let pages = &Words::of(&known.store.locale).pages;
+    let is_to_open = known.store.status == StoreStatus::Draft;
+    let said = if is_to_open { pages.opens_soon } else { pages.is_closed };
+    Fault { detail: said.to_owned(), problem: Value::Null, ..problem.into() }
 }
 
 /// Whether a browser says that a page of another site leads here, as by a link or a picture. What it opens may show

@@ -1,11 +1,11 @@
 //! The sentences for shoppers about what was rejected, by the codes of the API, whose own are in English and in part for
 //! programs.
 
-use super::Words;
+use super::{Words, fill};
+use crate::countries::region_needed;
 
-/// The codes of fields of which the API's own sentence says more: an example, a limit, or what something is needed for.
-const SAYS_MORE: [&str; 6] =
-    ["required", "too_long", "too_many", "out_of_range", "invalid_region", "invalid_postal_code"];
+/// The codes of fields of which the API's own sentence says more: a limit, or what something is needed for.
+const SAYS_MORE: [&str; 3] = ["required", "too_many", "out_of_range"];
 
 /// The members of carts and orders that no other form has.
 const OF_ORDERS: [&str; 8] = [
@@ -21,13 +21,41 @@ const OF_ORDERS: [&str; 8] = [
 
 impl Words {
     /// The sentence about a field of a form, or about something of a cart; `detail` is the API's own.
-    pub(crate) fn of_field<'a>(&self, (pointer, code): (&str, &str), detail: &'a str) -> &'a str {
+    pub(crate) fn of_field(&self, (pointer, code): (&str, &str), detail: &str) -> String {
+        let filled = self.with_detail((pointer, code), detail);
+        filled.unwrap_or_else(|| self.by_code((pointer, code), detail).to_owned())
+    }
+
+    /// The sentence that has something of the API's own in it: a limit, an example, or the word of a country.
+    fn with_detail(&self, (pointer, code): (&str, &str), detail: &str) -> Option<String> {
+        let errors = &self.errors;
+        let member = pointer.rsplit('/').next().unwrap_or_default();
+        match (code, member) {
+            ("too_long", _) => Some(fill(errors.too_long, &[("count", number_in(detail)?)])),
+            ("out_of_range", "quantity") => {
+                Some(fill(errors.too_many_units, &[("count", number_in(detail)?)]))
+            }
+            ("required" | "invalid_postal_code", "postal_code") => {
+                let (_, example) = detail.rsplit_once("such as ")?;
+                let example = example.trim_end_matches('.');
+                Some(fill(errors.postal_code_like, &[("example", example)]))
+            }
+            ("required", "region") => {
+                let country = detail.strip_prefix("An address in ").and_then(|it| it.get(..2));
+                Some(region_needed(country.unwrap_or_default(), self).to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    fn by_code<'a>(&self, (pointer, code): (&str, &str), detail: &'a str) -> &'a str {
         let is_english = self.language == "en";
         if let Some(sentence) = self.of_choice(pointer).filter(|_| code == "required") {
             return sentence;
         }
         let of_order = || self.of_code(code).or_else(|| self.of_cart(code));
-        let is_of_order = OF_ORDERS.iter().any(|member| pointer.starts_with(member));
+        let is_of_order =
+            pointer.is_empty() || OF_ORDERS.iter().any(|member| pointer.starts_with(member));
         let known = self.of_form(code).or_else(|| of_order().filter(|_| is_of_order));
         match known.filter(|_| !(is_english && SAYS_MORE.contains(&code))) {
             Some(sentence) => sentence,
@@ -59,7 +87,6 @@ impl Words {
         let errors = &self.errors;
         Some(match code {
             "required" | "too_short" => self.required,
-            "too_long" => errors.too_long,
             "invalid_characters" => errors.characters,
             "invalid_email" => errors.email,
             "invalid_phone" => errors.phone,
@@ -143,6 +170,12 @@ impl Words {
     }
 }
 
+/// The last number of a sentence, which is the most that it allows.
+fn number_in(detail: &str) -> Option<&str> {
+    let mut numbers = detail.rsplit(|c: char| !c.is_ascii_digit());
+    numbers.find(|digits| !digits.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use core_types::fields::Locale;
@@ -159,7 +192,7 @@ mod tests {
             (
                 "invalid_postal_code",
                 "Bitte geben Sie eine gültige Postleitzahl dieses Landes an.",
-                "Needed for the carrier.",
+                "Please enter a postal code of this country.",
             ),
             (
                 "no_shipping_to_address",
@@ -176,6 +209,33 @@ mod tests {
         assert_eq!(of_contact, "Bitte prüfen Sie das.");
         let rate = of("de").of_field(("/shipping_rate_id", "required"), "A rate is required.");
         assert_eq!(rate, "Bitte wählen Sie eine Versandart.");
+    }
+
+    #[test]
+    fn a_limit_an_example_and_the_word_of_a_country_are_in_the_sentence() {
+        let of = |locale: &str| Words::of(&Locale::from_text(locale).unwrap());
+        let said = |locale: &str, at: (&str, &str), detail: &str| of(locale).of_field(at, detail);
+        let long = ("/shipping_address/line1", "too_long");
+        assert_eq!(
+            said("de", long, "Must have at most 255 characters."),
+            "Bitte verwenden Sie höchstens 255 Zeichen."
+        );
+        let much = said("fr", ("/lines/0/quantity", "out_of_range"), "Must be between 1 and 999.");
+        assert!(much.contains("999") && !much.contains(" 1 "), "{much}");
+        // The API's own sentences, so that a change of theirs is noticed.
+        let of_api = |country: &str, postal_code: Option<&str>| {
+            let all = identity::address::validate(country, None, postal_code).unwrap_err();
+            let sentences = all.into_iter().map(|(field, violation)| {
+                let pointer = format!("/shipping_address/{field}");
+                said("en", (&pointer, violation.code), &violation.detail)
+            });
+            sentences.collect::<Vec<_>>()
+        };
+        let of_us = of_api("US", Some("ABC"));
+        assert_eq!(of_us.first().map(String::as_str), Some("Please choose a state."));
+        assert!(of_us.iter().any(|it| it.contains("such as 95014")), "{of_us:?}");
+        assert_eq!(of_api("JP", Some("154-0023")), ["Please choose a prefecture."]);
+        assert_eq!(of_api("CA", Some("H3Z 2Y7")), ["Please choose a province."]);
     }
 
     #[test]

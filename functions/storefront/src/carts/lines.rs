@@ -64,7 +64,9 @@ pub(crate) struct UpdateLineRequest {
 /// Other properties make another line: remove this one and add that.
 ///
 /// # Errors
-/// As [`add`]; `not_found` for a line that the cart has not.
+/// `unauthenticated` with an expired or revoked credential; `storefront_not_found`; `not_found`: a cart that is
+/// unknown, expired, another shopper's, or without the right token, or a line that it does not have;
+/// `cart_converted`, with `order_id`; `precondition_failed`, `version_conflict`.
 pub(crate) async fn update(
     caller: Shopper,
     State(app): State<App>,
@@ -93,7 +95,9 @@ pub(crate) async fn update(
 /// Returns the cart without the line.
 ///
 /// # Errors
-/// As [`add`]; `not_found` for a line that the cart has not.
+/// `unauthenticated` with an expired or revoked credential; `storefront_not_found`; `not_found`: a cart that is
+/// unknown, expired, another shopper's, or without the right token, or a line that it does not have;
+/// `cart_converted`, with `order_id`; `precondition_failed`, `version_conflict`.
 pub(crate) async fn remove(
     caller: Shopper,
     State(app): State<App>,

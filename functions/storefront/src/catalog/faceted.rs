@@ -63,6 +63,8 @@ pub struct FacetedList {
     products: Vec<(String, ProductId)>,
     /// Whether the order is a merchant's, which no key tells.
     is_manual: bool,
+    /// The number of its products without the filters.
+    unfiltered: usize,
     /// The filters of the list.
     pub facets: Facets,
 }
@@ -140,6 +142,7 @@ impl FacetedList {
         let own_order = collection.as_ref().and_then(|(found, _)| order_of(found.sort_order));
         let scope = Scope::of(selection, categories, collection);
         let (rows, ranks) = scope.rows(&index);
+        let unfiltered = rows.len();
         let counted = selection.filter.count(rows, store);
         let is_search = !scope.terms.is_empty();
         let sort = selection.sort.or(own_order.filter(|_| !is_search));
@@ -161,12 +164,18 @@ impl FacetedList {
             products.sort();
         }
         let is_manual = sort.is_none() && !is_search && scope.members.is_some();
-        Ok(Self { store: store.id.clone(), products, is_manual, facets: counted.facets })
+        let (store, facets) = (store.id.clone(), counted.facets);
+        Ok(Self { store, products, is_manual, unfiltered, facets })
     }
 
     /// The number of its products.
     pub fn total(&self) -> usize {
         self.products.len()
+    }
+
+    /// The number of products that it would have without its filters.
+    pub fn unfiltered(&self) -> usize {
+        self.unfiltered
     }
 
     /// Reads a page from `start` on.

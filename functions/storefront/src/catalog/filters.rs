@@ -137,6 +137,8 @@ pub struct FilteredProducts {
     pub offset: usize,
     /// The number of products of the whole list.
     pub total: usize,
+    /// The number of products of the list without the filters.
+    pub unfiltered: usize,
     /// The filters of the list.
     pub facets: Facets,
 }
@@ -153,12 +155,13 @@ pub async fn filtered_products(
     page: Option<(usize, usize)>,
 ) -> Result<FilteredProducts, Problem> {
     let list = FacetedList::open(app, store, selection).await?;
-    let total = list.total();
+    let (total, unfiltered) = (list.total(), list.unfiltered());
     let Some((page, size)) = page else {
         return Ok(FilteredProducts {
             products: Vec::new(),
             offset: 0,
             total,
+            unfiltered,
             facets: list.facets,
         });
     };
@@ -170,5 +173,5 @@ pub async fn filtered_products(
         serde_json::to_value(StorefrontProductSummary::of(summary, store, &app.config.base_url))
     };
     let products = found.into_iter().filter_map(|summary| view(summary).ok()).collect();
-    Ok(FilteredProducts { products, offset, total, facets: list.facets })
+    Ok(FilteredProducts { products, offset, total, unfiltered, facets: list.facets })
 }

@@ -34,7 +34,7 @@ impl FromText for Sku {
 }
 
 primitives::text_field!(Sku);
-primitives::string_schema!(Sku: {"minLength": 1, "maxLength": 100});
+primitives::string_schema!(Sku: {"minLength": 1, "maxLength": 100, "pattern": primitives::schema::LINE});
 
 impl From<Sku> for String {
     fn from(sku: Sku) -> Self {

@@ -123,12 +123,19 @@ pub struct SummaryImage {
     /// The alternative text.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     alt: String,
+    /// The width in pixels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    width: Option<u32>,
+    /// The height in pixels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    height: Option<u32>,
 }
 
 impl From<&Image> for SummaryImage {
     fn from(image: &Image) -> Self {
         let url = image.media_id.is_none().then(|| image.url.clone());
-        Self { media_id: image.media_id.clone(), url, alt: image.alt.clone() }
+        let Image { media_id, alt, width, height, .. } = image.clone();
+        Self { media_id, url, alt, width, height }
     }
 }
 
@@ -244,6 +251,8 @@ impl ProductSummary {
             },
             media_id: image.media_id.clone(),
             alt: image.alt.clone(),
+            width: image.width,
+            height: image.height,
         };
         self.images.iter().map(image).collect()
     }

@@ -99,9 +99,14 @@ text_type! {
 impl TimeZone {
     /// The day of an instant, as `2027-12-31`; in UTC if the zone is unknown.
     pub fn day(&self, at: Timestamp) -> String {
+        self.local(at).date().to_string()
+    }
+
+    /// The local time of an instant; in UTC if the zone is unknown.
+    pub fn local(&self, at: Timestamp) -> jiff::Zoned {
         let zone = jiff::tz::TimeZone::get(&self.0).unwrap_or(jiff::tz::TimeZone::UTC);
         let at = jiff::Timestamp::from_millisecond(at.millis());
-        zone.to_datetime(at.unwrap_or(jiff::Timestamp::UNIX_EPOCH)).date().to_string()
+        at.unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_zoned(zone)
     }
 }
 

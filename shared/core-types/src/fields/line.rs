@@ -3,12 +3,17 @@
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use icu_properties::props::{EnumeratedProperty, GeneralCategory};
 use primitives::fields::{FieldErrors, Text, Violation};
-use schemars::JsonSchema;
+use primitives::schema;
+use schemars::{JsonSchema, json_schema};
 
 /// Text on one line, for names in lists and headings.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(inline)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line<const MIN: usize, const MAX: usize>(Text<MIN, MAX>);
+
+primitives::inline_schema!([const MIN: usize, const MAX: usize] Line<MIN, MAX>, format!("Line{MIN}To{MAX}"), |_generator| {
+    let pattern = if MIN == 0 { schema::LINE_OR_EMPTY } else { schema::LINE };
+    json_schema!({"type": "string", "minLength": MIN, "maxLength": MAX, "pattern": pattern})
+});
 
 impl<const MIN: usize, const MAX: usize> From<Line<MIN, MAX>> for String {
     fn from(line: Line<MIN, MAX>) -> Self {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use primitives::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::fields::Email;
@@ -16,8 +17,60 @@ pub struct GiftCardDelivery {
     pub code: String,
 }
 
-/// The content and recipient of a mail. Codes and tokens are on lines of their own, after `Code: ` and
-/// `Token: `; the text is ASCII with lines below 75 characters, so that no transfer encoding is needed.
+/// What a mail tells customers about their account at a store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum AccountNews {
+    /// A code that signs in.
+    SignInCode {
+        /// The code in readable form.
+        code: String,
+    },
+    /// A code that proves a new customer's address.
+    RegistrationCode {
+        /// The code in readable form.
+        code: String,
+    },
+    /// Instead of [`Self::RegistrationCode`], for an address that has an account: a code that signs in.
+    AccountExists {
+        /// The code in readable form.
+        code: String,
+    },
+    /// A code that proves the new address of an account.
+    EmailChangeCode {
+        /// The code in readable form.
+        code: String,
+    },
+    /// Instead of [`Self::EmailChangeCode`], for an address that has an account of its own.
+    EmailInUse,
+    /// A link to the page that sets a new password.
+    PasswordReset {
+        /// The URL, with the token.
+        link: String,
+        /// The token, if the reset was requested through the API.
+        token: Option<String>,
+    },
+    /// The password was changed.
+    PasswordUpdated {
+        /// When.
+        at: Timestamp,
+    },
+    /// The address was changed; said to the former one.
+    EmailUpdated {
+        /// When.
+        at: Timestamp,
+        /// The new address, masked.
+        email: String,
+    },
+    /// The account was deleted.
+    Deleted {
+        /// When.
+        at: Timestamp,
+    },
+}
+
+/// The content and recipient of a mail. In built-in texts codes and tokens are on lines of their own, after a label, such as
+/// `Code: ` and `Token: ` in English. Texts are UTF-8 with short lines; sending chooses the transfer encoding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MailContent {
     /// The recipient.
@@ -29,6 +82,9 @@ pub struct MailContent {
     /// sent if the card cannot be spent.
     #[serde(default)]
     pub gift_card: Option<GiftCardDelivery>,
+    /// What it tells a customer about their account. Its subject and text are written at sending.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<AccountNews>,
     /// Whether it is about the store's business, in the store's words: it is sent only if the store's owner
     /// has a proven address.
     #[serde(default)]
@@ -58,6 +114,7 @@ impl MailContent {
             to: to.clone(),
             store_id: None,
             gift_card: None,
+            account: None,
             is_business: false,
             is_to_unverified: false,
             is_payment_request: false,
@@ -66,6 +123,11 @@ impl MailContent {
             html: None,
             useful_for,
         }
+    }
+
+    /// News for a customer of a store about their account.
+    pub fn about_account(to: &Email, news: AccountNews, useful_for: Duration) -> Self {
+        Self { account: Some(news), ..Self::new(to, "", String::new(), useful_for) }
     }
 
     /// The content, sent by this store to its customers: the store's name is the sender's, and replies go to

@@ -10,8 +10,9 @@
 //! Gift cards and invitations are counted in the transaction that creates them, on the day of their
 //! sending, and rejected at the limit. Mails about orders are counted in the write that marks them as
 //! counted, when they are sent: an order is never rejected for its mail. A mail beyond the limit is
-//! withheld, and counted as withheld. Codes for people who open an account have a limit of their own,
-//! because the platform words them: many of them never hold back an order's mail.
+//! withheld, and counted as withheld. Codes for people who open an account have a limit of their own:
+//! many of them never hold back an order's mail. Those in the store's own text are counted apart, with the limits of
+//! [`MailQuota`]; beyond them, the platform words the mail.
 
 use core_types::fields::Email;
 use core_types::id::{MerchantId, OrderId, StoreId};
@@ -237,11 +238,18 @@ pub fn count_repeated_request(write: Write, order: &OrderId, at: Timestamp) -> W
     count(write, "payment_mails_about", order.as_str(), MAX_PAYMENT_REQUESTS_OF_ORDER, at)
 }
 
-/// Counts a code of this store to this recipient, who has not proven the address there. `mail_limit`
-/// rejects it.
+/// Counts a mail of this store about an account, such as a code, to this recipient, who has not proven the
+/// address there. `mail_limit` rejects it.
 pub fn count_code(write: Write, store: &StoreId, to: &Email, now: Timestamp) -> Write {
     let write = count(write, "stranger_mails_of", store.as_str(), MAX_SIGN_UP_CODES_OF_STORE, now);
     count(write, "stranger_mails_to", &to.normalized(), MAX_SIGN_UP_CODES_TO_RECIPIENT, now)
+}
+
+/// Counts a mail as [`count_code`] does, and as one that is in the store's own text. `mail_limit` rejects it.
+pub fn count_own_text(write: Write, quota: &MailQuota, to: &Email, now: Timestamp) -> Write {
+    let write = count_code(write, &quota.store, to, now);
+    let write = count(write, "own_texts_of", quota.store.as_str(), quota.of_store, now);
+    count(write, "own_texts_by", quota.owner.as_str(), quota.of_owner, now)
 }
 
 /// Counts a withheld mail of this store, in the write that records it as withheld.

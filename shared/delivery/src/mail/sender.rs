@@ -18,6 +18,8 @@ pub struct Sender {
     pub name: Option<String>,
     /// The address for replies.
     pub reply_to: Option<Email>,
+    /// The store.
+    pub store: Option<Store>,
     /// The store's limits of mails to strangers. Until its owner has proven their address, no text of the
     /// store's choosing is in a mail's header, and no mail about its business is sent.
     pub quota: Option<MailQuota>,
@@ -35,14 +37,15 @@ impl Sender {
         let Some(store) = found.take::<Store>(&store_key)? else { return Ok(Self::default()) };
         let quota = MailQuota::of(services, &store).await?;
         if !quota.is_proven {
-            return Ok(Self { quota: Some(quota), ..Self::default() });
+            return Ok(Self { quota: Some(quota), store: Some(store), ..Self::default() });
         }
         let settings: Option<Settings> = found.take(&settings_key)?;
         let name = settings.and_then(|settings| settings.notifications.sender_name);
         Ok(Self {
             name: Some(plain(name.as_deref().unwrap_or(&store.name))),
-            reply_to: store.contact.email,
+            reply_to: store.contact.email.clone(),
             quota: Some(quota),
+            store: Some(store),
         })
     }
 

@@ -16,7 +16,7 @@ use crate::budget::{ActualCost, Charge, Unmetered};
 use crate::conditions;
 use crate::cors;
 use crate::cors::CrossOrigin;
-use crate::request::{ClientIp, PasswordPage, ip_prefix};
+use crate::request::{ClientIp, KnownCodes, PasswordPage, ip_prefix};
 use primitives::context::Context;
 use primitives::problem::Problem;
 use services::metrics::{MetricSubject, RequestOutcome, family_of};
@@ -205,7 +205,8 @@ pub struct RequestSummary {
 }
 
 /// Leaves of what another router noted about a request what is ours: who asks, whether the event could be
-/// read, whether a budget is charged, what its parts read together, and which page a mail leads to. Its path's parameters are
+/// read, whether a budget is charged, what its parts read together, which page a mail leads to, and whether codes
+/// were looked up before. Its path's parameters are
 /// to be found anew.
 pub fn hand_on(extensions: &mut Extensions) {
     let mut noted = std::mem::take(extensions);
@@ -214,6 +215,7 @@ pub fn hand_on(extensions: &mut Extensions) {
     move_to::<Unmetered>(&mut noted, extensions);
     move_to::<SharedReads>(&mut noted, extensions);
     move_to::<PasswordPage>(&mut noted, extensions);
+    move_to::<KnownCodes>(&mut noted, extensions);
 }
 
 fn move_to<T: Clone + Send + Sync + 'static>(from: &mut Extensions, to: &mut Extensions) {

@@ -27,6 +27,14 @@ const MAX_COMPARED: usize = 60;
 struct Format {
     /// The required fields: A street, C city, S region, Z postal code.
     require: String,
+    /// The lines of an address: N name, O company, A street, C city, S region, Z postal code, each after a `%`; `%n`
+    /// ends a line. None if it is not known.
+    lines: Option<String>,
+    /// The same in Latin letters, where that differs.
+    latin: Option<String>,
+    /// Whether addresses have the code of a region and not its name.
+    #[serde(default)]
+    short: bool,
     /// The pattern of a whole postal code.
     zip: Option<String>,
     /// The pattern, compiled at first use.
@@ -83,6 +91,28 @@ pub fn regions(country: &str) -> impl Iterator<Item = (&'static str, &'static st
     let regions = format_of(country).into_iter().flat_map(|format| &format.regions);
     regions
         .map(|(code, names)| (code.as_str(), names.first().map_or(code.as_str(), String::as_str)))
+}
+
+/// Whether a text has no letters but Latin ones.
+pub(super) fn is_latin(text: &str) -> bool {
+    text.chars()
+        .all(|c| !c.is_alphabetic() || c < '\u{250}' || ('\u{1e00}'..='\u{1eff}').contains(&c))
+}
+
+/// The lines of a country's addresses, in its own script or in Latin letters; none if they are not known.
+pub(super) fn printed(country: &str, is_local: bool) -> Option<&'static str> {
+    let format = format_of(country)?;
+    let latin = format.latin.as_deref().filter(|_| !is_local);
+    latin.or(format.lines.as_deref())
+}
+
+/// A region as addresses have it: by its name in the script of the address, or by its code.
+pub(super) fn printed_region<'r>(country: &str, region: &'r str, is_local: bool) -> &'r str {
+    let format = format_of(country).filter(|format| !format.short);
+    let names = format.and_then(|format| format.regions.get(region));
+    let names = || names.into_iter().flatten().map(String::as_str);
+    let local = names().find(|name| is_local && !is_latin(name));
+    local.or_else(|| names().next()).unwrap_or(region)
 }
 
 /// Whether a country's addresses have postal codes.

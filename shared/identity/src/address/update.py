@@ -12,7 +12,9 @@
 One entry per country: `require` the fields that an address needs (A street, C city, S region, Z postal code), `zip` the
 pattern of a postal code, `examples` one of each form, `alpha3` the code that may stand before it, `regions` the region
 codes with the names and former codes they go by, `affixes` the words that may stand before or behind such a name, with
-a hyphen where the name stands if it is one of both.
+a hyphen where the name stands if it is one of both; `lines` how an address is printed (%N name, %O company, %A street,
+%C city, %S region, %Z postal code, %n end of a line), `latin` how in Latin letters where that differs, `short` that
+the codes of regions are what is printed.
 Countries whose addresses name no region list none."""
 
 import json, re, sys, unicodedata, zipfile
@@ -47,6 +49,14 @@ ALSO = {
     "MX": {"CMX": ["Mexico City", "Mexico D.F.", "DF", "Distrito Federal"], "ROO": ["Q. Roo"]},
     "MY": {"07": ["PNG"]},
 }
+# How addresses are printed where the sources leave out the city, which is required in every country (our choice).
+LINES = {
+    "JP": ("〒%Z%n%S%C%n%A%n%O%n%N", "%N%n%O%n%A%n%C, %S %Z"),
+    "MO": ("%C%n%A%n%O%n%N", "%N%n%O%n%A%n%C"),
+    "SG": ("%N%n%O%n%A%n%C %Z", None),
+}
+# Where post offices want the code of a region rather than its name.
+SHORT = ["AU", "BR", "CA", "IT", "US"]
 # Our choice: the areas of Hong Kong are no part of what its post office asks for.
 OPTIONAL = {"HK": "S"}
 
@@ -127,7 +137,7 @@ def iso_former_codes(country, entries):
 def country(code, data, iso, cldr):
     base = data[code]
     require = set(base.get("require", "AC")) - set(OPTIONAL.get(code, ""))
-    entry = {"require": "".join(sorted(require))}
+    entry = {"require": "".join(sorted(require)), **printed(code, base)}
     if "zip" in base:
         entry["zip"] = base["zip"]
         entry["examples"] = examples(base)
@@ -138,6 +148,29 @@ def country(code, data, iso, cldr):
         if affixes:
             entry["affixes"] = affixes
     return entry
+
+
+def printed(code, base):
+    """How addresses are printed within the country."""
+    lines, latin = LINES.get(code, (base.get("fmt"), base.get("lfmt")))
+    found = {}
+    if lines:
+        found["lines"] = domestic(lines)
+    if latin and domestic(latin) != domestic(lines):
+        found["latin"] = domestic(latin)
+    if code in SHORT:
+        found["short"] = True
+    return found
+
+
+def domestic(lines):
+    """A format without the country's own sign and name, and without the fields that addresses do not have."""
+    parts = re.split("(%[A-Za-z])", re.sub("(, )?%[DX](, | )?", "", lines))
+    bare = [part if part.startswith("%") else re.sub(r"[^\W\d_]+[- ]?", "", part) for part in parts]
+    all = [line.strip() for line in "".join(bare).split("%n")]
+    if "%C" not in lines:
+        all.insert(next(at for at, line in enumerate(all) if "%A" in line) + 1, "%C")
+    return "%n".join(line for line in all if line)
 
 
 def examples(base):

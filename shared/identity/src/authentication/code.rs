@@ -122,7 +122,11 @@ pub async fn request<A: Account, C: Completion<CodeSent>>(
     let AccountLookup::<A> { subject, throttle, account } =
         find(services, Kind::Code, at, network, Some(&id)).await?;
     let account = account.filter(Account::is_active);
-    let content = |code: &str| Some(notifications::one_time_code(account.as_ref()?.email()?, code));
+    let content = |code: &str| {
+        let account = account.as_ref()?;
+        let owner = account.challenge_subject();
+        Some(notifications::sign_in_code(account.email()?, owner.store_id(), code))
+    };
     let bound = (account.as_ref().map(A::challenge_subject), account.as_ref());
     let sending = Sending::new(services, id, bound, (&subject, &throttle), content).await?;
     sending.send(services, completion).await

@@ -158,7 +158,7 @@ async fn announced(
     let event = account.password_updated(&services.config, now);
     let write = write.when_some(event, Write::emit);
     let Some(email) = account.email() else { return Ok(write) };
-    let content = notifications::password_changed(email, now);
-    let content = content.from_store(account.challenge_subject().store_id());
+    let owner = account.challenge_subject();
+    let content = notifications::password_changed(email, owner.store_id(), now);
     Ok(write.emit(Mail::sealed(services, &content, now).await?))
 }

@@ -31,7 +31,7 @@ core_types::view! {
         region: Option<String>,
         /// The default language.
         locale: Locale,
-        /// The time zone of its reports.
+        /// The time zone of its reports and its shop.
         timezone: TimeZone,
         /// The contact details for customers.
         contact: Contact,

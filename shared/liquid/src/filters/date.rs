@@ -15,7 +15,7 @@ fn date(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> {
         return Ok(input.clone());
     }
     match time::parse(input, cx.now()) {
-        Some(time) => Ok(time::format(&time, &format).into()),
+        Some(time) => Ok(time::format(&time, &format, cx.date_names()).into()),
         None => Ok(input.clone()),
     }
 }

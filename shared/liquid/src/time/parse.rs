@@ -4,7 +4,7 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, Zoned};
 
-use super::MONTHS;
+use super::DateNames;
 use super::scan::{Part, scan};
 use crate::value::Value;
 
@@ -216,7 +216,9 @@ impl<'t> Reader<'t> {
     /// Weekdays, and words and symbols between.
     fn take_word(&mut self) -> Option<usize> {
         match self.at(0)? {
-            Part::Word(word) if super::WEEKDAYS.iter().any(|weekday| begins(weekday, word)) => {
+            Part::Word(word)
+                if DateNames::ENGLISH.weekdays.iter().any(|weekday| begins(weekday, word)) =>
+            {
                 Some(1)
             }
             Part::Word("t" | "at" | "of" | "on" | "the")
@@ -253,7 +255,7 @@ fn century(year: i64, digits: usize) -> i64 {
 
 fn month_named(word: &str) -> Option<i64> {
     let word = if word == "sept" { "sep" } else { word };
-    let found = MONTHS.iter().position(|month| begins(month, word))?;
+    let found = DateNames::ENGLISH.months.iter().position(|month| begins(month, word))?;
     i64::try_from(found.saturating_add(1)).ok()
 }
 

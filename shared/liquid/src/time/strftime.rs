@@ -4,17 +4,17 @@ use std::fmt::Write;
 
 use jiff::Zoned;
 
-use super::{MONTHS, WEEKDAYS};
+use super::DateNames;
 
-/// A time as a format shows it. Directives that do not exist are left as they are.
-pub fn format(time: &Zoned, format: &str) -> String {
+/// A time as a format shows it, with the names of a language. Directives that do not exist are left as they are.
+pub fn format(time: &Zoned, format: &str, names: &DateNames) -> String {
     let mut out = String::with_capacity(format.len().saturating_mul(2));
     let mut rest = format;
     while let Some((text, directive)) = rest.split_once('%') {
         out.push_str(text);
         if let Some((directive, after)) = Directive::read(directive) {
             rest = after;
-            directive.push(time, &mut out);
+            directive.push(time, names, &mut out);
         } else {
             out.push('%');
             rest = directive;
@@ -80,10 +80,10 @@ impl<'f> Directive<'f> {
         }
     }
 
-    fn push(&self, time: &Zoned, out: &mut String) {
+    fn push(&self, time: &Zoned, names: &DateNames, out: &mut String) {
         if let Some((number, width, pad)) = number(time, self.name) {
             self.push_number(number, width, pad, out);
-        } else if let Some(text) = self.text(time) {
+        } else if let Some(text) = self.text(time, names) {
             self.push_text(&text, out);
         } else {
             out.push('%');
@@ -113,13 +113,14 @@ impl<'f> Directive<'f> {
         out.push_str(&text);
     }
 
-    fn text(&self, time: &Zoned) -> Option<String> {
-        let composed = |inner: &str| Some(format(time, inner));
+    fn text(&self, time: &Zoned, names: &DateNames) -> Option<String> {
+        let composed = |inner: &str| Some(format(time, inner, names));
+        let month = || i64::from(time.month()).checked_sub(1);
         match self.name {
-            'B' => named(&MONTHS, i64::from(time.month()).checked_sub(1)?),
-            'b' | 'h' => Some(short(&named(&MONTHS, i64::from(time.month()).checked_sub(1)?)?)),
-            'A' => named(&WEEKDAYS, weekday(time)),
-            'a' => Some(short(&named(&WEEKDAYS, weekday(time))?)),
+            'B' => named(names.months, month()?),
+            'b' | 'h' => named(names.short_months, month()?),
+            'A' => named(names.weekdays, weekday(time)),
+            'a' => named(names.short_weekdays, weekday(time)),
             'p' => Some(if time.hour() < 12 { "AM" } else { "PM" }.into()),
             'P' => Some(if time.hour() < 12 { "am" } else { "pm" }.into()),
             'L' => Some(self.fraction(time, 3)),
@@ -164,10 +165,6 @@ impl<'f> Directive<'f> {
 
 fn named(names: &[&str], place: i64) -> Option<String> {
     names.get(usize::try_from(place).ok()?).map(|name| (*name).to_owned())
-}
-
-fn short(name: &str) -> String {
-    name.chars().take(3).collect()
 }
 
 fn weekday(time: &Zoned) -> i64 {

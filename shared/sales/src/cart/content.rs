@@ -52,6 +52,7 @@ impl Cart {
             shopper,
             shopper_network: Some(network),
             payment,
+            has_known_codes: true,
             is_saved: true,
             ..OrderContent::default()
         };

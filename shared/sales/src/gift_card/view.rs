@@ -35,7 +35,7 @@ pub struct GiftCardView {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
-    /// The version for `If-Match`. Starts at 1, and grows by 1 with each write.
+    /// The version, for `If-Match`.
     pub version: u64,
 }
 

@@ -1,136 +1,263 @@
-//! The built-in English texts of mails, for stores without texts of their own.
+//! The built-in texts of mails, for stores without texts of their own: one assembly of parts, with the words of each
+//! language.
+
+mod de;
+mod en;
+mod es;
+mod fr;
+mod hi;
+mod ja;
+mod wording;
+
+use core_types::fields::Locale;
+use primitives::fields::FromText as _;
 
 use super::kind::NotificationKind;
 use super::template::MailTemplate;
+pub(super) use wording::Wording;
+use wording::{CodeWords, Heading, Labels, OrderWords};
 
-/// The end of a mail about an order, if the store has a page for the order.
-const SEE: &str = "{% if link %}\n\nSee your order:\n{{ link }}\n{% endif %}";
+/// The languages that texts are built in for.
+pub(super) const ALL: [&Wording; 6] = [&en::EN, &de::DE, &es::ES, &fr::FR, &hi::HI, &ja::JA];
 
-/// The lines, the amounts, the payment and the addresses of an order, and where it is picked up.
-const SUMMARY: &str = "\
-{% for line in lines %}\n\
+/// A unit of an order or a cart.
+const UNIT: &str = "\
 {{ line.quantity }} x {{ line.title }}{% if line.variant %}, {{ line.variant }}{% endif %}\
-{% if line.properties %} ({{ line.properties }}){% endif %}\t{{ line.total }}\n\
-{% endfor %}\n\
-Subtotal\t{{ subtotal }}\n\
-{% for discount in discounts %}\n\
-Discount, {{ discount.title }}\t-{{ discount.amount }}\n\
-{% endfor %}\n\
-{% if shipping %}\nShipping, {{ shipping_method }}\t{{ shipping }}\n{% endif %}\n\
-{% for tax in taxes %}\n\
-{% if tax_included %}Includes {% endif %}{{ tax.name }} {{ tax.percent }} %\t{{ tax.amount }}\n\
-{% endfor %}\n\
-{% if rounding %}\nRounding\t{{ rounding }}\n{% endif %}\n\
-Total\t{{ total }}\n\
-{% if gift_cards %}\nPaid by gift card\t{{ gift_cards }}\n{% endif %}\n\
-{% if outstanding %}\nLeft to pay\t{{ outstanding }}\n{% endif %}\n\
-\n\
-{% if payment_method %}\nPayment: {{ payment_method }}\n{% endif %}\n\
-{% if payment_instructions %}\n{{ payment_instructions }}\n{% endif %}\n\
-{% if not outstanding %}\nIt is paid.\n{% endif %}\n\
-{% if pickup_address %}\n\nPick it up at\n{{ pickup_address }}\n{% endif %}\n\
-{% if shipping_address %}\n\nShipping address\n{{ shipping_address }}\n{% endif %}\n\
-{% if billing_address %}\n\nBilling address\n{{ billing_address }}\n{% endif %}\n\
-{% if tax_number %}\n\nYour tax number: {{ tax_number }}\n{% endif %}\n\
-{% if note %}\n\nNote\n{{ note }}\n{% endif %}\n";
+{% if line.properties %} ({{ line.properties }}){% endif %}";
 
-/// The units of a parcel or of an ended order.
-const UNITS: &str = "\
-\n{% for line in lines %}\n\
-{{ line.quantity }} x {{ line.title }}{% if line.variant %}, {{ line.variant }}{% endif %}\
-{% if line.properties %} ({{ line.properties }}){% endif %}\n\n{% endfor %}\n";
+impl Wording {
+    /// English, for readers of languages that no text is built in for.
+    pub(super) const fn english() -> &'static Self {
+        &en::EN
+    }
 
-/// The store, as the law wants it in a mail.
-const SHOP: &str = "\
-{% if shop_address %}\n\n{{ shop_address }}\n{% endif %}\n\
-{% if shop_phone %}\nTelephone: {{ shop_phone }}\n{% endif %}\n";
+    /// The words of a language, if there are any: `de-AT` has those of `de`.
+    pub(super) fn of(locale: &Locale) -> Option<&'static Self> {
+        let language = locale.as_str().split('-').next().unwrap_or_default();
+        ALL.into_iter().find(|words| words.language.eq_ignore_ascii_case(language))
+    }
 
-/// The store with its tax number.
-const SHOP_AND_TAX: &str = "\
-{% if shop_address %}\n\n{{ shop_address }}\n{% endif %}\n\
-{% if shop_tax_number %}\nTax number of the shop: {{ shop_tax_number }}\n{% endif %}\n\
-{% if shop_phone %}\nTelephone: {{ shop_phone }}\n{% endif %}\n";
+    /// Its language.
+    pub(super) fn locale(&self) -> Locale {
+        Locale::from_text(self.language).unwrap_or_default()
+    }
 
-const TERMS: &str = "{% if terms %}\n\nTerms\n{{ terms }}\n{% endif %}\n";
+    /// The built-in text of a mail.
+    pub(super) fn text(&self, kind: NotificationKind) -> MailTemplate {
+        let (orders, labels, account) = (&self.orders, &self.labels, &self.account);
+        let (Heading(subject, opening), parts) = match kind {
+            NotificationKind::OrderPlaced => {
+                let parts = [labels.summary(), labels.see(), labels.shop_and_tax(), labels.terms()];
+                (&orders.placed, parts.concat())
+            }
+            NotificationKind::OrderShipped => {
+                let parts = [labels.parcel(), labels.see(), labels.shop()];
+                (&orders.shipped, parts.concat())
+            }
+            NotificationKind::OrderDelivered => {
+                (&orders.delivered, [units(), labels.see(), labels.shop()].concat())
+            }
+            NotificationKind::OrderRefunded => {
+                let parts = [labels.refund(), labels.see(), labels.shop_and_tax()];
+                (&orders.refunded, parts.concat())
+            }
+            NotificationKind::OrderCancelled => {
+                let reason = field(labels.reason, "reason");
+                (&orders.cancelled, [reason, units(), labels.see(), labels.shop()].concat())
+            }
+            NotificationKind::OrderExpired => {
+                let means = format!("{}\n", orders.not_charged);
+                (&orders.expired, [means, units(), labels.see(), labels.shop()].concat())
+            }
+            NotificationKind::PaymentRequested => {
+                let parts = [orders.due(), labels.summary(), labels.shop_and_tax(), labels.terms()];
+                (&orders.payment, parts.concat())
+            }
+            NotificationKind::GiftCard => (&self.gift_card.heading, self.gift_card()),
+            NotificationKind::CartAbandoned => (&self.cart.heading, self.cart()),
+            NotificationKind::CustomerSignInCode => self.code(&account.sign_in),
+            NotificationKind::CustomerRegistrationCode => self.code(&account.registration),
+            NotificationKind::CustomerAccountExists => self.code(&account.exists),
+            NotificationKind::CustomerEmailChangeCode => self.code(&account.email_change),
+            NotificationKind::CustomerEmailInUse => notice(&account.email_in_use),
+            NotificationKind::CustomerPasswordReset => {
+                (&account.password_reset, self.password_reset())
+            }
+            NotificationKind::CustomerPasswordUpdated => notice(&account.password_updated),
+            NotificationKind::CustomerEmailUpdated => notice(&account.email_updated),
+            NotificationKind::CustomerDeleted => notice(&account.deleted),
+        };
+        let body = format!("{opening}\n\n    {{{{ shop }}}}\n\n{parts}");
+        MailTemplate { subject: (*subject).to_owned(), body }
+    }
 
-/// The built-in text of a mail.
-pub(super) fn wording(kind: NotificationKind) -> MailTemplate {
-    let (subject, begin, parts): (_, _, &[&str]) = match kind {
-        NotificationKind::OrderPlaced => (
-            "Your order {{ order_number }}",
-            "Thank you for your order {{ order_number }} at the shop\n\n    {{ shop }}\n\n",
-            &[SUMMARY, SEE, SHOP_AND_TAX, TERMS],
-        ),
-        NotificationKind::OrderShipped => (
-            "Your order {{ order_number }} is on its way",
-            "Goods of your order {{ order_number }} left the shop\n\n    {{ shop }}\n\n\
-             {% if carrier %}\nCarrier: {{ carrier }}\n{% endif %}\n\
-             {% if tracking_number %}\nNumber: {{ tracking_number }}\n{% endif %}\n\
-             {% if tracking_url %}\nFollow it: {{ tracking_url }}\n{% endif %}\n",
-            &[
-                UNITS,
-                "{% if shipping_address %}\n\nShipping address\n{{ shipping_address }}\n{% endif %}\n",
-                SEE,
-                SHOP,
-            ],
-        ),
-        NotificationKind::OrderDelivered => (
-            "Your order {{ order_number }} has arrived",
-            "A parcel of your order {{ order_number }} arrived from the shop\n\n    {{ shop }}\n\n",
-            &[UNITS, SEE, SHOP],
-        ),
-        NotificationKind::OrderRefunded => (
-            "Your order {{ order_number }} was refunded",
-            "You get money back for your order {{ order_number }} at the shop\n\n    {{ shop }}\n\n\
-             {% for line in lines %}\n\
-             {{ line.quantity }} x {{ line.title }}{% if line.variant %}, {{ line.variant }}{% endif %}\
-             {% if line.properties %} ({{ line.properties }}){% endif %}\t{{ line.amount }}\n\
-             {% endfor %}\n\
-             {% if refunded_shipping %}\nShipping\t{{ refunded_shipping }}\n{% endif %}\n\
-             {% for tax in taxes %}\n\
-             Includes {{ tax.name }} {{ tax.percent }} %\t{{ tax.amount }}\n\
-             {% endfor %}\n\
-             {% if restocking_fee %}\nRestocking fee\t-{{ restocking_fee }}\n{% endif %}\n\
-             Refunded\t{{ refunded }}\n\
-             {% if refunded_to %}\n\n{{ refunded_to }}\n{% endif %}\n",
-            &[SEE, SHOP_AND_TAX],
-        ),
-        NotificationKind::OrderCancelled => (
-            "Your order {{ order_number }} was cancelled",
-            "Your order {{ order_number }} was cancelled at the shop\n\n    {{ shop }}\n\n\
-             {% if reason %}\nReason: {{ reason }}\n{% endif %}\n",
-            &[UNITS, SEE, SHOP],
-        ),
-        NotificationKind::OrderExpired => (
-            "Your order {{ order_number }} has expired",
-            "Your order {{ order_number }} was not paid in time at the shop\n\n    {{ shop }}\n\n\
-             Nothing was charged. You can order again.\n",
-            &[UNITS, SEE, SHOP],
-        ),
-        NotificationKind::PaymentRequested => (
-            "Your order {{ order_number }} waits to be paid",
-            "Your order {{ order_number }} waits to be paid at the shop\n\n    {{ shop }}\n\n\
-             Left to pay: {{ outstanding }}\n\nPay it here:\n{{ link }}\n\n",
-            &[SUMMARY, SHOP_AND_TAX, TERMS],
-        ),
-        NotificationKind::GiftCard => (
-            "You have a gift card",
-            "You have a gift card for the shop\n\n    {{ shop }}\n\nIt is worth {{ value }}.\n\n\
-             {% if message %}With these words:\n\n{{ message }}\n\n{% endif %}\
-             Code: {{ code }}\n\n{% if expires_on %}It is valid until {{ expires_on }}.\n{% endif %}\
-             Whoever has the code can spend it: keep it to yourself.\n",
-            &[],
-        ),
-        NotificationKind::CartAbandoned => (
-            "You left something in your cart",
-            "Your cart waits for you at the shop\n\n    {{ shop }}\n\nContinue here:\n{{ link }}\n\n",
-            &[
-                UNITS,
-                "\nYou get this mail because you accept news of the shop.\n\
-                 You can change that in your account there.\n",
-                SHOP,
-            ],
-        ),
-    };
-    MailTemplate { subject: subject.to_owned(), body: format!("{begin}{}", parts.concat()) }
+    fn gift_card(&self) -> String {
+        let (words, code) = (&self.gift_card, self.labels.code);
+        [
+            format!("{}\n\n{{% if message %}}{}\n\n", words.value, words.message),
+            format!("{{{{ message }}}}\n\n{{% endif %}}{code}{{{{ code }}}}\n\n"),
+            format!("{{% if expires_on %}}{}\n{{% endif %}}{}\n", words.valid_until, words.keep),
+        ]
+        .concat()
+    }
+
+    fn cart(&self) -> String {
+        let words = &self.cart;
+        let (go_on, why) = (words.go_on, words.why);
+        let begin = format!("{go_on}\n{{{{ link }}}}\n\n{}\n{why}\n", units());
+        [begin, self.labels.shop()].concat()
+    }
+
+    fn password_reset(&self) -> String {
+        let (words, token) = (&self.account, self.labels.token);
+        [
+            format!("{}\n{{{{ link }}}}\n\n", words.open_link),
+            format!("{{% if token %}}{}\n\n{token}{{{{ token }}}}\n\n", words.token_instead),
+            format!("{{% endif %}}{}\n", words.link_validity),
+        ]
+        .concat()
+    }
+
+    fn code<'w>(&self, mail: &'w CodeWords) -> (&'w Heading, String) {
+        let before = Some(mail.before).filter(|before| !before.is_empty());
+        let parts = [
+            before.map(|before| format!("{before}\n\n")).unwrap_or_default(),
+            format!("{}{{{{ code }}}}\n\n", self.labels.code),
+            [self.account.code_validity, mail.unwanted, self.account.keep_code, ""].join("\n"),
+        ];
+        (&mail.heading, parts.concat())
+    }
+}
+
+impl OrderWords {
+    /// What is left to pay, and where.
+    fn due(&self) -> String {
+        format!("{}\n\n{}\n{{{{ link }}}}\n\n", self.left_to_pay, self.pay_here)
+    }
+}
+
+impl Labels {
+    /// The parcel, its units, and where it goes.
+    fn parcel(&self) -> String {
+        [
+            field(self.carrier, "carrier"),
+            field(self.tracking_number, "tracking_number"),
+            field(self.tracking_url, "tracking_url"),
+            units(),
+            block(self.shipping_address, "shipping_address"),
+        ]
+        .concat()
+    }
+
+    /// The end of a mail about an order, if the store has a page for the order.
+    fn see(&self) -> String {
+        let link = block(self.see_order, "link");
+        link.trim_end().to_owned()
+    }
+
+    /// The lines, the amounts, the payment and the addresses of an order, and where it is picked up.
+    fn summary(&self) -> String {
+        let tax = format!("{{% if tax_included %}}{}{{% endif %}}", self.includes);
+        [
+            format!("{{% for line in lines %}}\n{UNIT}\t{{{{ line.total }}}}\n{{% endfor %}}\n"),
+            row(self.subtotal, "subtotal"),
+            format!("{{% for discount in discounts %}}\n{}", self.discount),
+            "{{ discount.title }}\t-{{ discount.amount }}\n{% endfor %}\n".to_owned(),
+            when(
+                "shipping",
+                &row(&format!("{}{{{{ shipping_method }}}}", self.shipping_by), "shipping"),
+            ),
+            taxes(&tax),
+            when("rounding", &row(self.rounding, "rounding")),
+            row(self.total, "total"),
+            when("gift_cards", &row(self.gift_cards, "gift_cards")),
+            when(
+                "not payment_processing",
+                &when("outstanding", &row(self.outstanding, "outstanding")),
+            ),
+            "\n".to_owned(),
+            field(self.payment, "payment_method"),
+            field("", "payment_instructions"),
+            when("payment_processing", &format!("{}\n", self.is_processing)),
+            when("not outstanding", &format!("{}\n", self.is_paid)),
+            block(self.pickup, "pickup_address"),
+            block(self.shipping_address, "shipping_address"),
+            block(self.billing_address, "billing_address"),
+            when("tax_number", &format!("\n{}{{{{ tax_number }}}}\n", self.tax_number)),
+            block(self.note, "note"),
+        ]
+        .concat()
+    }
+
+    /// The lines and amounts of a refund.
+    fn refund(&self) -> String {
+        [
+            format!("{{% for line in lines %}}\n{UNIT}\t{{{{ line.amount }}}}\n{{% endfor %}}\n"),
+            when("refunded_shipping", &row(self.shipping, "refunded_shipping")),
+            taxes(self.includes),
+            when(
+                "restocking_fee",
+                &format!("{}\t-{{{{ restocking_fee }}}}\n", self.restocking_fee),
+            ),
+            row(self.refunded, "refunded"),
+            when("refunded_to", "\n{{ refunded_to }}\n"),
+        ]
+        .concat()
+    }
+
+    /// The store, as the law wants it in a mail.
+    fn shop(&self) -> String {
+        [when("shop_address", "\n{{ shop_address }}\n"), field(self.phone, "shop_phone")].concat()
+    }
+
+    /// The store with its tax number.
+    fn shop_and_tax(&self) -> String {
+        [
+            when("shop_address", "\n{{ shop_address }}\n"),
+            field(self.shop_tax_number, "shop_tax_number"),
+            field(self.phone, "shop_phone"),
+        ]
+        .concat()
+    }
+
+    fn terms(&self) -> String {
+        block(self.terms, "terms")
+    }
+}
+
+/// The units of a parcel, an ended order or a cart.
+fn units() -> String {
+    format!("\n{{% for line in lines %}}\n{UNIT}\n\n{{% endfor %}}\n")
+}
+
+fn notice<'w>(words: &'w (Heading, &'static str)) -> (&'w Heading, String) {
+    let (heading, text) = words;
+    (heading, format!("{text}\n"))
+}
+
+/// A part of a text that is left out unless a placeholder has a value.
+fn when(condition: &str, text: &str) -> String {
+    format!("{{% if {condition} %}}\n{text}{{% endif %}}\n")
+}
+
+/// A label and its amount.
+fn row(label: &str, name: &str) -> String {
+    format!("{label}\t{{{{ {name} }}}}\n")
+}
+
+/// A line of a label and its value, if it has one.
+fn field(label: &str, name: &str) -> String {
+    when(name, &format!("{label}{{{{ {name} }}}}\n"))
+}
+
+/// A value of several lines under its label, if it has one.
+fn block(label: &str, name: &str) -> String {
+    when(name, &format!("\n{label}\n{{{{ {name} }}}}\n"))
+}
+
+fn taxes(before: &str) -> String {
+    format!(
+        "{{% for tax in taxes %}}\n{before}{{{{ tax.name }}}} {{{{ tax.percent }}}} %\t\
+         {{{{ tax.amount }}}}\n{{% endfor %}}\n"
+    )
 }

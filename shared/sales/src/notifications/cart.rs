@@ -8,6 +8,7 @@ use primitives::clock::DAY;
 use primitives::problem::Problem;
 
 use super::order::{of_store, properties};
+use super::style::Style;
 use super::template::{TemplateFields, TemplateValues};
 use super::texts::NotificationTexts;
 use crate::cart::{Cart, CartItem};
@@ -23,20 +24,23 @@ pub fn cart_mail(
     (cart, goods): (&Cart, &[Sellable]),
     link: &str,
 ) -> Result<MailContent, Problem> {
-    let rendered = texts.render(
-        cart.buyer.locale.as_ref(),
-        &store.locale,
-        &values(store, cart, goods, link),
-    )?;
+    let rendered = texts.render(cart.buyer.locale.as_ref(), &store.locale, |language| {
+        values((store, Style::of(language)), cart, goods, link)
+    })?;
     let mail = MailContent::new(to, "", String::new(), DAY.saturating_mul(3));
     Ok(rendered.to(mail.of_business(&store.id)))
 }
 
-fn values(store: &Store, cart: &Cart, goods: &[Sellable], link: &str) -> TemplateValues {
+fn values(
+    (store, style): (&Store, Style<'_>),
+    cart: &Cart,
+    goods: &[Sellable],
+    link: &str,
+) -> TemplateValues {
     let sold = |line: &&CartItem| goods.iter().find(|one| one.variant_id == line.variant_id);
     let lines = cart.lines.iter().filter_map(|line| Some((line, sold(&line)?)));
     let units: u32 = cart.lines.iter().map(|line| line.quantity).fold(0, u32::saturating_add);
-    let mut fields = of_store(store);
+    let mut fields = of_store(store, style);
     fields.retain(|(name, _)| *name != "shop_tax_number");
     fields.push(("items", units.to_string()));
     fields.push(("link", link.to_owned()));

@@ -30,9 +30,18 @@ enum TextBlock<'t> {
     Table(Vec<(&'t str, &'t str)>),
 }
 
-/// The HTML page of a mail's subject and text, in this language.
-pub(super) fn page(subject: &str, text: &str, language: &Locale) -> String {
-    let body: String = parts(text).iter().map(render).collect();
+/// A character that stands for a link in a text, and its URL.
+pub(super) type MarkedLink<'t> = (char, &'t str);
+
+/// The HTML page of a mail's subject and text, in this language. Only a marked link becomes one: where it ends does not
+/// depend on what follows it.
+pub(super) fn page(
+    subject: &str,
+    text: &str,
+    links: &[MarkedLink<'_>],
+    language: &Locale,
+) -> String {
+    let body: String = parts(text).iter().map(|part| render(part, links)).collect();
     let (subject, language) = (HtmlEscape(subject), HtmlEscape(language.as_str()));
     format!(
         "<!doctype html>\n<html lang=\"{language}\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -73,7 +82,8 @@ fn parts(text: &str) -> Vec<TextBlock<'_>> {
     parts
 }
 
-fn render(part: &TextBlock<'_>) -> String {
+fn render(part: &TextBlock<'_>, links: &[MarkedLink<'_>]) -> String {
+    let inline = |line: &str| inline(line, links);
     let lines =
         |lines: &[&str]| lines.iter().map(|line| inline(line)).collect::<Vec<_>>().join("<br>\n");
     match part {
@@ -92,18 +102,16 @@ fn render(part: &TextBlock<'_>) -> String {
     }
 }
 
-/// A line with its links. The text has no other addresses than those that may be followed.
-fn inline(line: &str) -> String {
-    let word = |word: &str| {
-        let is_link = word.starts_with("https://") || word.starts_with("http://");
-        let text = HtmlEscape(word);
-        if is_link {
-            format!("<a href=\"{text}\" style=\"{LINK}\">{text}</a>")
-        } else {
-            text.to_string()
-        }
+/// A line with its links.
+fn inline(line: &str, links: &[MarkedLink<'_>]) -> String {
+    let url_of = |c: char| links.iter().find(|(mark, _)| *mark == c).map(|(_, url)| *url);
+    let part = |part: &str| {
+        let text = part.trim_end_matches(|c| url_of(c).is_some());
+        let url = part.chars().next_back().and_then(url_of).map(HtmlEscape);
+        let link = url.map(|url| format!("<a href=\"{url}\" style=\"{LINK}\">{url}</a>"));
+        format!("{}{}", HtmlEscape(text), link.unwrap_or_default())
     };
-    line.split(' ').map(word).collect::<Vec<_>>().join(" ")
+    line.split_inclusive(|c| url_of(c).is_some()).map(part).collect()
 }
 
 #[cfg(test)]
@@ -112,18 +120,20 @@ mod tests {
 
     #[test]
     fn a_text_becomes_paragraphs_blocks_and_tables() {
-        let text = "Thanks!\nYours\n\n    7 <Street>\n    IN\n2 x Mug\t10.00\nTotal\t10.00\n\nhttps://a.example/x?a=1&b=2\n";
+        let text = "Thanks!\nYours\n\n    7 <Street>\n    IN\n2 x Mug\t10.00\nTotal\t10.00\n\n\u{a0}\u{e000}.\n";
         let expected = [
             TextBlock::Paragraph(vec!["Thanks!", "Yours"]),
             TextBlock::Block(vec!["7 <Street>", "IN"]),
             TextBlock::Table(vec![("2 x Mug", "10.00"), ("Total", "10.00")]),
-            TextBlock::Paragraph(vec!["https://a.example/x?a=1&b=2"]),
+            TextBlock::Paragraph(vec!["\u{a0}\u{e000}."]),
         ];
         assert_eq!(parts(text), expected);
-        let page = page("Your <order>", text, &Locale::default());
+        let link = ('\u{e000}', "https://a.example/x?a=1&b=2");
+        let page = page("Your <order>", text, &[link], &Locale::default());
         assert!(page.contains("<title>Your &lt;order&gt;</title>"), "{page}");
         assert!(page.contains("7 &lt;Street&gt;<br>"), "{page}");
-        assert!(page.contains("a=1&amp;b=2</a>"), "{page}");
+        assert!(page.contains("a=1&amp;b=2</a>.</p>"), "{page}");
+        assert!(page.contains(">\u{a0}<a href=\"https:"), "{page}");
         assert_eq!(plain("Total\t10.00"), "Total: 10.00");
     }
 }

@@ -113,6 +113,7 @@ const TAX: Placeholder = in_body("tax", "198.00 INR");
 const TAX_INCLUDED: Placeholder = in_body("tax_included", "");
 const ROUNDING: Placeholder = in_body("rounding", "");
 const GIFT_CARDS: Placeholder = in_body("gift_cards", "");
+const PAYMENT_PROCESSING: Placeholder = in_body("payment_processing", "");
 const PAYMENT_METHOD: Placeholder = in_body("payment_method", "Bank transfer");
 const PAYMENT_INSTRUCTIONS: Placeholder =
     in_body("payment_instructions", "    Transfer the total with the order number.");
@@ -133,6 +134,13 @@ const RESTOCKING_FEE: Placeholder = in_body("restocking_fee", "");
 const REFUNDED_TO: Placeholder = in_body("refunded_to", "");
 const VALUE: Placeholder = anywhere("value", "500.00 INR");
 const CODE: Placeholder = in_body("code", "ABCD-EFGH-JKMN-PQRS");
+const ONE_TIME_CODE: Placeholder = in_body("code", "042137");
+const PASSWORD_PAGE: Placeholder =
+    link("link", "https://shop.example.com/account/reset/k3Jb0vQxN5sYtZ2mWcAa9w");
+const TOKEN: Placeholder = in_body("token", "k3Jb0vQxN5sYtZ2mWcAa9w");
+const CHANGED_AT: Placeholder = anywhere("changed_at", "2030-12-31T12:00:00.000Z");
+const DELETED_AT: Placeholder = anywhere("deleted_at", "2030-12-31T12:00:00.000Z");
+const NEW_EMAIL: Placeholder = in_body("new_email", "a***@example. com");
 const MESSAGE: Placeholder = in_body("message", "    Happy birthday!");
 const EXPIRES_ON: Placeholder = anywhere("expires_on", "2030-12-31");
 
@@ -157,6 +165,24 @@ string_enum! {
         GiftCard = "gift_card",
         /// A customer who accepts marketing left a cart.
         CartAbandoned = "cart_abandoned",
+        /// A customer gets a code that signs in.
+        CustomerSignInCode = "customer_sign_in_code",
+        /// A new customer gets a code that creates the account.
+        CustomerRegistrationCode = "customer_registration_code",
+        /// Sent in place of `customer_registration_code` when the address has an account; the code signs in to it.
+        CustomerAccountExists = "customer_account_exists",
+        /// A customer gets a code at a new address, which moves the account there.
+        CustomerEmailChangeCode = "customer_email_change_code",
+        /// Sent in place of `customer_email_change_code` when the address has an account of its own.
+        CustomerEmailInUse = "customer_email_in_use",
+        /// A customer gets the link to set a new password.
+        CustomerPasswordReset = "customer_password_reset",
+        /// A customer's password was changed.
+        CustomerPasswordUpdated = "customer_password_updated",
+        /// A customer's address was changed; sent to the former one.
+        CustomerEmailUpdated = "customer_email_updated",
+        /// A customer has deleted their account.
+        CustomerDeleted = "customer_deleted",
     }
 }
 
@@ -177,6 +203,7 @@ impl NotificationKind {
                 TOTAL,
                 GIFT_CARDS,
                 OUTSTANDING,
+                PAYMENT_PROCESSING,
                 PAYMENT_METHOD,
                 PAYMENT_INSTRUCTIONS,
                 PICKUP_ADDRESS,
@@ -220,6 +247,15 @@ impl NotificationKind {
             Self::OrderCancelled => &[SHOP, NUMBER, REASON, TOTAL, SHOP_ADDRESS, SHOP_PHONE, LINK],
             Self::GiftCard => &[SHOP, VALUE, CODE, MESSAGE, EXPIRES_ON],
             Self::CartAbandoned => &[SHOP, ITEMS, SHOP_ADDRESS, SHOP_PHONE, LINK],
+            Self::CustomerSignInCode
+            | Self::CustomerRegistrationCode
+            | Self::CustomerAccountExists
+            | Self::CustomerEmailChangeCode => &[SHOP, ONE_TIME_CODE],
+            Self::CustomerEmailInUse => &[SHOP],
+            Self::CustomerPasswordReset => &[SHOP, PASSWORD_PAGE, TOKEN],
+            Self::CustomerPasswordUpdated => &[SHOP, CHANGED_AT],
+            Self::CustomerDeleted => &[SHOP, DELETED_AT],
+            Self::CustomerEmailUpdated => &[SHOP, CHANGED_AT, NEW_EMAIL],
         }
     }
 
@@ -233,16 +269,40 @@ impl NotificationKind {
             | Self::OrderExpired
             | Self::CartAbandoned => &[UNITS],
             Self::OrderRefunded => &[REFUNDED_LINES, TAXES],
-            Self::GiftCard => &[],
+            Self::GiftCard
+            | Self::CustomerSignInCode
+            | Self::CustomerRegistrationCode
+            | Self::CustomerAccountExists
+            | Self::CustomerEmailChangeCode
+            | Self::CustomerEmailInUse
+            | Self::CustomerPasswordReset
+            | Self::CustomerPasswordUpdated
+            | Self::CustomerEmailUpdated
+            | Self::CustomerDeleted => &[],
         }
     }
 
     /// The placeholder that its body must contain, if any.
     pub const fn required(self) -> Option<&'static str> {
         match self {
-            Self::PaymentRequested | Self::CartAbandoned => Some("link"),
-            Self::GiftCard => Some("code"),
-            _ => None,
+            Self::PaymentRequested | Self::CartAbandoned | Self::CustomerPasswordReset => {
+                Some("link")
+            }
+            Self::GiftCard
+            | Self::CustomerSignInCode
+            | Self::CustomerRegistrationCode
+            | Self::CustomerAccountExists
+            | Self::CustomerEmailChangeCode => Some("code"),
+            Self::OrderPlaced
+            | Self::OrderShipped
+            | Self::OrderDelivered
+            | Self::OrderRefunded
+            | Self::OrderCancelled
+            | Self::OrderExpired
+            | Self::CustomerEmailInUse
+            | Self::CustomerPasswordUpdated
+            | Self::CustomerEmailUpdated
+            | Self::CustomerDeleted => None,
         }
     }
 }

@@ -19,6 +19,8 @@ use super::tags::{invalid_template, used, without_dots_in_tags};
 
 /// The first of the characters that stand for links while other links are broken up.
 const LINK_MARK: char = '\u{e000}';
+/// The value of a placeholder in a rendering that checks whether it is shown: no text has this character.
+const SHOWN: char = '\u{e0ff}';
 /// The longest text of a mail, in bytes; the built-in one is sent instead of a longer one (our choice).
 const LONGEST: usize = 60_000;
 /// The numbers of the links that a mail may have.
@@ -99,16 +101,28 @@ impl MailTemplate {
                         let detail = format!("`{}` is only allowed in the body.", one.name);
                         violation(pointer, Violation::new("placeholder_not_allowed", detail));
                     }
-                    let is_there = |name: &&str| used.iter().any(|one| one.name == *name);
-                    let missing = kind.required().filter(|name| !is_there(name));
-                    if let Some(name) = missing.filter(|_| pointer == "/body") {
-                        let detail = format!("Must contain `{{{{ {name} }}}}`.");
+                    if let Some(name) = self.missing(kind).filter(|_| pointer == "/body") {
+                        let detail = format!("Must show `{{{{ {name} }}}}` in every mail.");
                         violation(pointer, Violation::new("placeholder_required", detail));
                     }
                 }
             }
         }
         if errors.is_empty() { Ok(()) } else { Err(Problem::invalid(errors)) }
+    }
+
+    /// The placeholder that the body must show and does not show in every mail: with all values, and with no others.
+    fn missing(&self, kind: NotificationKind) -> Option<&'static str> {
+        let name = kind.required()?;
+        let body = Self { subject: String::new(), body: self.body.clone() };
+        let shows = |mut values: TemplateValues| {
+            values.fields.retain(|(other, _)| *other != name);
+            values.fields.push((name, SHOWN.to_string()));
+            let mail = body.render(kind, &Locale::default(), &values);
+            mail.is_ok_and(|mail| mail.text.contains(SHOWN))
+        };
+        let is_shown = shows(sample(kind)) && shows(TemplateValues::default());
+        (!is_shown).then_some(name)
     }
 
     /// Renders the mail. Text that a mail program would turn into a link is broken up, except the links
@@ -142,24 +156,24 @@ impl MailTemplate {
             known.iter().map(|one| (one.name, value(one).into())).chain(of_lists).collect();
         let given = Value::from_object(given);
         let environment = environment()?;
-        let say = |template: &str| {
+        let marked = |template: &str| {
             let rendered = environment.render_str(template, given.clone());
-            let mut rendered = unlinked(&rendered.map_err(Problem::internal)?);
-            for (link, _) in links() {
-                if let Some(mark) = mark(link) {
-                    rendered = rendered.replace(mark, text(link.name).unwrap_or_default());
-                }
-            }
-            Ok::<_, Problem>(rendered)
+            rendered.map(|rendered| unlinked(&rendered)).map_err(Problem::internal)
         };
-        let subject = say(&self.subject)?;
+        let link = |(one, _): (&Placeholder, u32)| Some((mark(one)?, text(one.name)?));
+        let links: Vec<(char, &str)> = links().filter_map(link).collect();
+        let linked = |marked: &str| {
+            links.iter().fold(marked.to_owned(), |text, (mark, url)| text.replace(*mark, url))
+        };
+        let subject = linked(&marked(&self.subject)?);
         let subject: Vec<&str> = subject.split(|c: char| c.is_control()).collect();
-        let text = format!("{}\n", single_spaced(&say(&self.body)?).trim_end());
+        let body = format!("{}\n", single_spaced(&marked(&self.body)?).trim_end());
+        let text = linked(&body);
         if text.len() > LONGEST {
             return Err(Problem::internal("a mail is too long"));
         }
         let subject = subject.join(" ").trim().to_owned();
-        let html = html::page(&subject, &text, language);
+        let html = html::page(&subject, &body, &links, language);
         Ok(RenderedMail { text: html::plain(&text), html, subject })
     }
 
@@ -172,14 +186,18 @@ impl MailTemplate {
         kind: NotificationKind,
         language: &Locale,
     ) -> Result<RenderedMail, Problem> {
-        let fields = kind.placeholders().iter().map(|one| (one.name, one.sample.to_owned()));
-        let entry = |list: &PlaceholderList| {
-            let fields = list.fields.iter().map(|(name, sample)| (*name, (*sample).to_owned()));
-            (list.name, vec![fields.collect()])
-        };
-        let lists = kind.lists().iter().map(entry).collect();
-        self.render(kind, language, &TemplateValues { fields: fields.collect(), lists })
+        self.render(kind, language, &sample(kind))
     }
+}
+
+/// The values of a mail in a preview.
+fn sample(kind: NotificationKind) -> TemplateValues {
+    let fields = kind.placeholders().iter().map(|one| (one.name, one.sample.to_owned()));
+    let entry = |list: &PlaceholderList| {
+        let fields = list.fields.iter().map(|(name, sample)| (*name, (*sample).to_owned()));
+        (list.name, vec![fields.collect()])
+    };
+    TemplateValues { fields: fields.collect(), lists: kind.lists().iter().map(entry).collect() }
 }
 
 /// The text with one empty line where it has several, as of parts that have no value.
@@ -227,7 +245,7 @@ fn checked(
     let used = used(text, kind, place)?;
     let environment = environment().map_err(|problem| invalid_template(&problem.to_string()))?;
     environment.template_from_str(text).map_err(|error| invalid_template(&error.to_string()))?;
-    if holds_link(&without_dots_in_tags(text)) || text.contains(is_mark) {
+    if holds_link(&without_dots_in_tags(text)) || text.contains(|c| is_mark(c) || c == SHOWN) {
         let detail = "Links are not allowed: use the placeholders.";
         return Err(Violation::new("link_not_allowed", detail));
     }
@@ -236,7 +254,7 @@ fn checked(
 
 #[cfg(test)]
 mod tests {
-    use super::super::built_in;
+    use super::super::built_in::{ALL, Wording};
     use super::*;
 
     fn wording(subject: &str, body: &str) -> MailTemplate {
@@ -244,17 +262,69 @@ mod tests {
     }
 
     #[test]
-    fn built_in_texts_are_valid_short_ascii() {
-        for kind in NotificationKind::ALL {
-            let words = built_in::wording(*kind);
-            words.validate(*kind).unwrap();
-            for values in [
-                words.preview(*kind, &Locale::default()).unwrap(),
-                words.render(*kind, &Locale::default(), &TemplateValues::default()).unwrap(),
+    fn built_in_texts_are_valid_and_have_short_lines() {
+        let texts =
+            ALL.iter().flat_map(|words| NotificationKind::ALL.iter().map(|kind| (*words, *kind)));
+        for (words, kind) in texts {
+            let language = words.locale();
+            let text = words.text(kind);
+            text.validate(kind).unwrap();
+            for mail in [
+                text.preview(kind, &language).unwrap(),
+                text.render(kind, &language, &TemplateValues::default()).unwrap(),
             ] {
-                assert!(values.text.is_ascii() && values.text.ends_with('\n'), "{values:?}");
-                assert!(!values.text.contains("\n\n\n") && !values.text.contains(['{', '}']));
-                assert!(values.text.lines().all(|line| line.len() < 75), "{}", values.text);
+                let of = format!("{language} {kind:?}: {}", mail.text);
+                assert!(mail.text.ends_with('\n') && !mail.text.contains("\n\n\n"), "{of}");
+                assert!(!mail.text.contains(['{', '}', '\t']), "{of}");
+                assert!(mail.text.lines().all(|line| line.chars().count() < 80), "{of}");
+                assert!(!mail.subject.is_empty() && mail.subject.chars().count() < 60, "{of}");
+                assert!(mail.html.contains(&format!("<html lang=\"{language}\">")), "{of}");
+                assert!(language == Locale::default() || !has_english(&mail), "{of}");
+            }
+            assert!(!text.subject.contains(char::is_control), "{language} {kind:?}");
+            let mail = text.preview(kind, &language).unwrap();
+            let sample = kind.placeholders().iter().find(|one| kind.required() == Some(one.name));
+            assert!(sample.is_none_or(|one| mail.text.contains(one.sample)), "{}", mail.text);
+        }
+        let shown = |kind| ALL.map(|words: &Wording| words.text(kind).subject);
+        for kind in NotificationKind::ALL {
+            let subjects: std::collections::BTreeSet<_> = shown(*kind).into_iter().collect();
+            assert_eq!(subjects.len(), ALL.len(), "{kind:?}");
+        }
+    }
+
+    /// Whether a mail has words that only English has, outside the values of its preview.
+    fn has_english(mail: &RenderedMail) -> bool {
+        let left = ["your", "the", "you", "and", "with", "order"];
+        let values = ["Goods can be returned within", "Transfer the total with the order number"];
+        let text = format!("{}\n{}", mail.subject, mail.text).to_lowercase();
+        let text = values.iter().fold(text, |text, value| text.replace(&value.to_lowercase(), ""));
+        text.split(|c: char| !c.is_alphabetic() && c != '\'').any(|word| left.contains(&word))
+    }
+
+    #[test]
+    fn what_a_label_precedes_stands_in_every_language() {
+        let values = || -> TemplateValues {
+            let fields = vec![
+                ("payment_method", "Stripe".to_owned()),
+                ("shipping", "5,00 EUR".to_owned()),
+                ("shipping_method", "DHL".to_owned()),
+                ("outstanding", "5,00 EUR".to_owned()),
+            ];
+            fields.into()
+        };
+        let kind = NotificationKind::OrderPlaced;
+        for (words, lines) in ALL.iter().zip([
+            ["Payment: Stripe", "Shipping, DHL: 5,00 EUR"],
+            ["Zahlung: Stripe", "Versand, DHL: 5,00 EUR"],
+            ["Pago: Stripe", "Envío, DHL: 5,00 EUR"],
+            ["Paiement : Stripe", "Expédition, DHL: 5,00 EUR"],
+            ["भुगतान: Stripe", "शिपिंग, DHL: 5,00 EUR"],
+            ["お支払い：Stripe", "配送：DHL: 5,00 EUR"],
+        ]) {
+            let mail = words.text(kind).render(kind, &words.locale(), &values()).unwrap();
+            for line in lines {
+                assert!(mail.text.lines().any(|found| found == line), "{line} in {}", mail.text);
             }
         }
     }
@@ -266,6 +336,13 @@ mod tests {
             ("{{ order }}", "{{ link }}", vec![("/subject", "unknown_placeholder")]),
             ("{{ link }}", "{{ link }}", vec![("/subject", "placeholder_not_allowed")]),
             ("Pay", "Now", vec![("/body", "placeholder_required")]),
+            ("Pay", "{% if link %}Now{% endif %}", vec![("/body", "placeholder_required")]),
+            (
+                "Pay",
+                "{% if not link %}{{ link }}{% endif %}",
+                vec![("/body", "placeholder_required")],
+            ),
+            ("Pay", "{% if tax %}{{ link }}{% endif %}", vec![("/body", "placeholder_required")]),
             ("Pay", "{{ link }", vec![("/body", "invalid_template")]),
             ("Pay", "{% if link %}{{ link }}", vec![("/body", "invalid_template")]),
             (
@@ -304,6 +381,9 @@ mod tests {
                 errors.map(|one| (one.pointer.as_str(), one.violation.code)).collect();
             assert_eq!(found, expected, "{subject} {body}");
         }
+        // The sample of a code is none.
+        let copied = wording("Hi", "Code: 042137").validate(NotificationKind::CustomerSignInCode);
+        assert_eq!(copied.unwrap_err().errors()[0].violation.code, "placeholder_required");
         let sound =
             "Zahlen: {{link}} {% if not outstanding %}\u{20ac}{%- else -%}{ {{ shop }}{% endif %}";
         wording("Bestellung {{order_number}}", sound).validate(kind).unwrap();

@@ -12,7 +12,7 @@ use primitives::problem::Problem;
 use serde::{Deserialize, Serialize};
 use table::item::Item;
 
-use super::built_in;
+use super::built_in::Wording;
 use super::kind::NotificationKind;
 use super::template::{MailTemplate, RenderedMail, TemplateValues};
 
@@ -26,8 +26,6 @@ core_types::topics! {
 
 /// The languages that one mail can have texts in.
 pub const MAX_LANGUAGES: usize = 20;
-/// The language of the built-in texts.
-const BUILT_IN: &str = "en";
 
 /// A store's text of a mail in one language.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +70,12 @@ fn serving(locale: &Locale) -> impl Iterator<Item = String> {
     std::iter::once(whole).chain(shorter)
 }
 
+/// The words of the built-in text: in the reader's language, else in the store's, else in English.
+fn built_in(reader: Option<&Locale>, store: &Locale) -> &'static Wording {
+    let serves_reader = reader.and_then(Wording::of);
+    serves_reader.or_else(|| Wording::of(store)).unwrap_or(Wording::english())
+}
+
 impl NotificationTexts {
     /// No texts yet: version 0.
     pub fn none(store: &StoreId, kind: NotificationKind) -> Self {
@@ -107,29 +111,31 @@ impl NotificationTexts {
         Self { texts, version: self.version.saturating_add(1), ..self.clone() }
     }
 
-    /// Chooses the text by the reader's language, then by the store's. A reader of English gets the built-in
-    /// text rather than one in the store's language.
+    /// Chooses the store's text by the reader's language, then by the store's. None if a built-in text is better: a
+    /// reader whose language has one gets that rather than a text in the store's language.
     pub fn choose(&self, reader: Option<&Locale>, store: &Locale) -> Option<&NotificationText> {
-        let wanted = reader.into_iter().flat_map(serving).collect::<Vec<_>>();
-        let serves_reader = wanted.iter().find_map(|language| self.texts.get(language));
-        if serves_reader.is_some() || wanted.iter().any(|language| language == BUILT_IN) {
+        let own = |locale| serving(locale).find_map(|language| self.texts.get(&language));
+        let serves_reader = reader.and_then(own);
+        if serves_reader.is_some() || reader.and_then(Wording::of).is_some() {
             return serves_reader;
         }
-        serving(store).find_map(|language| self.texts.get(&language))
+        own(store)
     }
 
     /// The chosen text, or the built-in one.
     pub fn wording(&self, reader: Option<&Locale>, store: &Locale) -> MailTemplate {
         let chosen = self.choose(reader, store).map(|text| text.wording.clone());
-        chosen.unwrap_or_else(|| built_in::wording(self.kind))
+        chosen.unwrap_or_else(|| built_in(reader, store).text(self.kind))
     }
 
     /// The language of the chosen text, or of the built-in one.
     pub fn language(&self, reader: Option<&Locale>, store: &Locale) -> Locale {
-        self.choose(reader, store).map(|text| text.locale.clone()).unwrap_or_default()
+        let chosen = self.choose(reader, store).map(|text| text.locale.clone());
+        chosen.unwrap_or_else(|| built_in(reader, store).locale())
     }
 
-    /// Renders the mail with the chosen text.
+    /// Renders the mail with the chosen text. `values` are written in the language that they are given: that of the
+    /// text.
     ///
     /// # Errors
     /// `internal`.
@@ -137,17 +143,18 @@ impl NotificationTexts {
         &self,
         reader: Option<&Locale>,
         store: &Locale,
-        values: &TemplateValues,
+        values: impl Fn(&Locale) -> TemplateValues,
     ) -> Result<RenderedMail, Problem> {
-        let chosen = self.choose(reader, store);
-        let own = chosen.map(|text| text.wording.render(self.kind, &text.locale, values));
-        match own {
-            Some(Ok(rendered)) => Ok(rendered),
-            // A store's text that grows too long with the order is not sent.
-            Some(Err(_)) | None => {
-                built_in::wording(self.kind).render(self.kind, &Locale::default(), values)
-            }
+        let render = |wording: &MailTemplate, language: &Locale| {
+            wording.render(self.kind, language, &values(language))
+        };
+        let own = self.choose(reader, store).map(|text| render(&text.wording, &text.locale));
+        // A store's text that grows too long with the order is not sent.
+        if let Some(Ok(rendered)) = own {
+            return Ok(rendered);
         }
+        let words = built_in(reader, store);
+        render(&words.text(self.kind), &words.locale())
     }
 
     /// The subject of the events of a text.
@@ -198,7 +205,7 @@ core_types::view! {
 impl Example for NotificationTextView {
     fn example() -> Self {
         let text = NotificationText {
-            wording: built_in::wording(NotificationKind::OrderPlaced),
+            wording: Wording::english().text(NotificationKind::OrderPlaced),
             locale: Locale::default(),
             created_at: EXAMPLE_TIME,
             updated_at: EXAMPLE_TIME,
@@ -227,17 +234,45 @@ mod tests {
             let reader = reader.map(locale);
             texts.choose(reader.as_ref(), &locale(store)).map(|text| text.wording.subject.clone())
         };
-        for (reader, store, expected) in [
-            (Some("de-at"), "fr", Some("de-AT")),
-            (Some("de-CH"), "fr", Some("de")),
-            (Some("ja"), "fr-CA", Some("fr")),
-            (None, "fr", Some("fr")),
-            (Some("en-IN"), "fr", None),
-            (Some("ja"), "en", None),
+        for (reader, store, expected, language) in [
+            (Some("de-at"), "fr", Some("de-AT"), "de-AT"),
+            (Some("de-CH"), "fr", Some("de"), "de"),
+            (Some("it"), "fr-CA", Some("fr"), "fr"),
+            (None, "fr", Some("fr"), "fr"),
+            (Some("en-IN"), "fr", None, "en"),
+            (Some("ja"), "fr-CA", None, "ja"),
+            (Some("ja"), "en", None, "ja"),
+            (Some("it"), "es-MX", None, "es"),
+            (None, "hi", None, "hi"),
+            (Some("it"), "pt", None, "en"),
         ] {
             assert_eq!(chosen(reader, store).as_deref(), expected, "{reader:?} {store}");
+            let reader = reader.map(locale);
+            let found = texts.language(reader.as_ref(), &locale(store));
+            assert_eq!(found, locale(language), "{reader:?} {store}");
+            let mail = texts.render(reader.as_ref(), &locale(store), |given| {
+                assert_eq!(*given, found);
+                TemplateValues::default()
+            });
+            let lang = format!("<html lang=\"{found}\">");
+            assert!(mail.unwrap().html.contains(&lang), "{reader:?} {store}");
         }
-        let built_in = none.wording(Some(&locale("fr")), &locale("fr"));
-        assert_eq!(built_in, built_in::wording(NotificationKind::OrderPlaced));
+        let french = none.wording(Some(&locale("fr-BE")), &locale("de"));
+        assert_eq!(french.subject, "Votre commande {{ order_number }}");
+    }
+
+    #[test]
+    fn a_text_that_grows_too_long_gives_way_to_the_built_in_one_of_the_reader() {
+        let locale = |text: &str| Locale::from_text(text).unwrap();
+        let kind = NotificationKind::OrderCancelled;
+        let long = MailTemplate { subject: "Lungo".to_owned(), body: "{{ reason }}".repeat(300) };
+        let texts = NotificationTexts::none(&StoreId::derive(&["a"]), kind);
+        let texts = texts.with(&locale("it"), long, Timestamp::from_millis(0));
+        let mail = texts.render(Some(&locale("it")), &locale("de"), |language| {
+            let reason =
+                if *language == locale("it") { "x".repeat(300) } else { "kurz".to_owned() };
+            vec![("reason", reason)].into()
+        });
+        assert!(mail.unwrap().text.contains("Grund: kurz"));
     }
 }

@@ -6,7 +6,7 @@ use primitives::problem::{Code, Problem};
 use super::fulfillment::Fulfillment;
 use super::refund::Refund;
 use super::{Order, OrderChange, RefundChange};
-use crate::payment::{Payment, PaymentChange, PaymentRefund};
+use crate::payment::{Payment, PaymentChange, PaymentRefund, PaymentStatus};
 
 /// An order, its fulfilments, refunds and payments, each from the oldest.
 #[derive(Debug, Clone)]
@@ -28,6 +28,17 @@ pub struct PaymentWithOrder {
     pub payment: Payment,
     /// Its order.
     pub order: Order,
+}
+
+impl PaymentWithOrder {
+    /// Whether the order counts what the payment says that it does. Both change in one write.
+    pub(super) fn agrees(&self) -> bool {
+        let Self { payment, order } = self;
+        let counted = order.payment(&payment.id);
+        let captured = counted.map_or(0, |counted| counted.captured.amount);
+        let applied = if payment.is_applied { payment.captured.amount } else { 0 };
+        captured == applied && (counted.is_some() || payment.status != PaymentStatus::Authorized)
+    }
 }
 
 impl OrderAggregate {

@@ -149,6 +149,8 @@ pub async fn payment(
 }
 
 /// Loads a payment and its order, and whether an event was handled before.
+///
+/// A batch reads its items one by one. It is read again if another write came in between.
 pub(crate) async fn payment_and_event(
     services: &Services,
     lookup: &PaymentLookup,
@@ -158,15 +160,25 @@ pub(crate) async fn payment_and_event(
     let order_key = key::order(&lookup.store_id, &lookup.order_id);
     let event_key = event.map(Item::key);
     let keys: Vec<&Key> = [&payment_key, &order_key].into_iter().chain(&event_key).collect();
-    let mut found = services.table.get_many(&keys).await?;
-    let payment = found.take(&payment_key)?.ok_or(Code::NotFound)?;
-    let order = found.take(&order_key)?.ok_or(Code::NotFound)?;
-    let handled = match &event_key {
-        None => None,
-        Some(key) => found.take::<ProviderEvent>(key)?,
-    };
-    Ok((PaymentWithOrder { payment, order }, handled.is_some()))
+    let mut reads: u32 = 1;
+    loop {
+        let mut found = services.table.get_many(&keys).await?;
+        let payment = found.take(&payment_key)?.ok_or(Code::NotFound)?;
+        let order = found.take(&order_key)?.ok_or(Code::NotFound)?;
+        let known = PaymentWithOrder { payment, order };
+        if known.agrees() || reads >= MAX_READS {
+            let handled = match &event_key {
+                None => None,
+                Some(key) => found.take::<ProviderEvent>(key)?,
+            };
+            return Ok((known, handled.is_some()));
+        }
+        reads = reads.saturating_add(1);
+    }
 }
+
+/// Reads of a payment and its order after which they are taken as they are.
+const MAX_READS: u32 = 3;
 
 /// Finds those of an order's gift cards that a refund may go to and that cannot be used now. Takes a read if there
 /// are any that something can be refunded to.

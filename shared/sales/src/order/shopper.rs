@@ -210,6 +210,16 @@ impl Order {
         self.email.is_some() && is_shoppers && self.status != OrderStatus::Draft
     }
 
+    /// Whether it waits until the provider that the shopper has chosen has money, or tries to get it. Nothing confirms
+    /// such an order to the shopper, who may be at the provider's page, or leave it, but the merchant may.
+    pub fn awaits_provider(&self) -> bool {
+        let by_provider = |provider: &str| provider != ProviderName::Manual.as_str();
+        self.payment_provider.as_deref().is_some_and(by_provider)
+            && !self.outstanding().is_zero()
+            && !self.is_firm()
+            && !self.is_processing()
+    }
+
     /// Whether the shopper is mailed a link to pay. That holds for a payable order that the merchant
     /// created, with an address, unless it is paid manually.
     pub fn requires_payment(&self, now: Timestamp) -> bool {

@@ -117,7 +117,7 @@ core_types::view! {
         created_at: Timestamp,
         /// When it was last changed.
         updated_at: Timestamp,
-        /// The version for `If-Match`. Starts at 1, and grows by 1 with each write.
+        /// The version, for `If-Match`.
         version: u64,
     }
 }

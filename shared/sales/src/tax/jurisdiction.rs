@@ -4,6 +4,7 @@ use core_types::fields::Country;
 use core_types::fold::fold;
 use identity::address::{self, PostalAddress};
 use identity::store::Store;
+use primitives::fields::Violation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,14 @@ pub struct TaxLocation {
 }
 
 impl TaxLocation {
+    /// Whether it has what addresses of its country require, by which taxes may differ there: region and postal code.
+    pub fn is_complete(&self) -> bool {
+        let (region, postal_code) = (self.region.as_deref(), self.postal_code.as_deref());
+        let validated = address::validate(self.country.as_str(), region, postal_code);
+        let is_there = |(_, violation): &(_, Violation)| violation.code != "required";
+        validated.err().iter().flatten().all(is_there)
+    }
+
     /// Whether it is in this region, without case and accents: the regions of some countries are free text.
     pub fn is_in(&self, region: &str) -> bool {
         let is_it = |own: &String| address::is_same_region(self.country.as_str(), own, region);

@@ -12,6 +12,7 @@ use services::Services;
 use table::{Completion, ReadConsistency, retry_attempts};
 
 use super::close_payments::close_payments_or_warn;
+use super::explain_rejection::explained;
 use super::refund_order::{self, EarlierRefund, NewRefund, RefundReservation, Refunded};
 use crate::order::refund::{Refund, RefundReason, UnusableGiftCards, WantedRefund};
 use crate::order::{Order, PresentedToken, load};
@@ -52,7 +53,8 @@ impl From<Refunded> for Cancelled {
 ///
 /// # Errors
 /// Those of [`Order::cancel`] and [`Order::plan_refund`]; `precondition_failed`,
-/// `provider_not_connected`, `provider_error`, `provider_timeout`.
+/// `provider_not_connected`, `provider_error`, `provider_timeout`. After a rejection by the provider the order is
+/// cancelled, and its refund has failed.
 pub async fn cancel<C: Completion<Cancelled>>(
     services: &Services,
     store: &StoreId,
@@ -64,7 +66,8 @@ pub async fn cancel<C: Completion<Cancelled>>(
     let once = |consistency| once(services, (store, id, consistency), input, completion);
     let reserved = inventory::retry_on_conflict_eventual_first(once);
     let reserved = Box::pin(reserved).await?;
-    let output = refund_order::finish(services, reserved, completion).await?;
+    let refunding = refund_order::finish(services, reserved, completion);
+    let output = explained(services, refunding).await?;
     Box::pin(close_payments_or_warn(services, store, id)).await;
     Ok(output)
 }

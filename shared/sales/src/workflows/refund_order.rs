@@ -66,19 +66,58 @@ pub struct Refunded {
     pub refund: Refund,
 }
 
+/// Why nothing was refunded.
+#[derive(Debug)]
+pub enum RefundFailure {
+    /// A provider has finally rejected this refund, with the parts that it was to refund.
+    Rejected(RefundId, Vec<Rejection>),
+    /// Another problem.
+    Other(Problem),
+}
+
+/// A payment's part of a refund that its provider has rejected.
+#[derive(Debug)]
+pub struct Rejection {
+    /// The payment.
+    pub lookup: PaymentLookup,
+    /// The requested amount.
+    pub amount: Money,
+    /// The provider's error code.
+    pub failure_code: String,
+}
+
+impl RefundFailure {
+    fn of(refund: &Refund) -> Self {
+        let rejections = refund.transactions.iter().filter_map(|part| {
+            let (store_id, order_id) = (refund.store_id.clone(), refund.order_id.clone());
+            let payment_id = part.payment_id.clone()?;
+            let lookup = PaymentLookup { store_id, order_id, payment_id };
+            let (amount, failure_code) = (part.amount.clone(), part.failure_code.clone()?);
+            Some(Rejection { lookup, amount, failure_code })
+        });
+        Self::Rejected(refund.id.clone(), rejections.collect())
+    }
+}
+
+impl From<Problem> for RefundFailure {
+    fn from(problem: Problem) -> Self {
+        Self::Other(problem)
+    }
+}
+
 /// Refunds an order.
 ///
 /// # Errors
 /// Those of [`Order::plan_refund`]; `precondition_failed`, `provider_not_connected`. Once the amount is
-/// reserved only `provider_error`, `provider_timeout` and others that are not stored as idempotent
-/// responses.
+/// reserved, the provider's rejection, or only `provider_error`, `provider_timeout` and others that are not stored
+/// as idempotent responses.
 pub async fn refund<C: Completion<Refunded>>(
     services: &Services,
     store: &StoreId,
     id: &OrderId,
     input: &RefundOrder,
     completion: &C,
-) -> Result<C::Output, Problem> {
+) -> Result<C::Output, RefundFailure> {
     let reserved = inventory::retry_on_conflict_eventual_first(|consistency| {
         reserve(services, (store, id, consistency), input, completion)
     })
@@ -92,7 +131,7 @@ pub(super) async fn finish<T: From<Refunded>, C: Completion<T>>(
     services: &Services,
     reserved: RefundReservation<C::Output>,
     completion: &C,
-) -> Result<C::Output, Problem> {
+) -> Result<C::Output, RefundFailure> {
     let (aggregate, refund, at_hand) = match reserved {
         RefundReservation::Done(output) => return Ok(output),
         RefundReservation::Pending(aggregate, refund, at_hand) => (aggregate, refund, at_hand),
@@ -116,11 +155,21 @@ pub(super) async fn finish<T: From<Refunded>, C: Completion<T>>(
     }
     // The write requires every version, so the order is read again only after a conflict.
     let mut known = Some(aggregate);
-    inventory::retry_on_conflict_attempts(|attempt| {
+    let recorded = inventory::retry_on_conflict_attempts(|attempt| {
         let known = known.take();
         record(services, (known, &refund), &results, attempt, completion)
     })
-    .await
+    .await?;
+    match recorded {
+        Recorded::Done(output) => Ok(output),
+        Recorded::Rejected(refund) => Err(RefundFailure::of(&refund)),
+    }
+}
+
+/// What came of a request's refund.
+enum Recorded<O> {
+    Done(O),
+    Rejected(Box<Refund>),
 }
 
 /// Turns an error after the reservation into one that is not stored as an idempotent response, so that the
@@ -170,7 +219,7 @@ async fn record<T: From<Refunded>, C: Completion<T>>(
     results: &[(PaymentId, RefundResult)],
     attempt: Attempt,
     completion: &C,
-) -> Result<C::Output, Problem> {
+) -> Result<Recorded<C::Output>, Problem> {
     let now = services.clock.now();
     let aggregate = match known {
         Some(known) => *known,
@@ -180,30 +229,19 @@ async fn record<T: From<Refunded>, C: Completion<T>>(
     let Some(change) = aggregate.record_refund(&refund.id, results, now) else {
         // Nothing new: another process has recorded it, or the refund is still pending at the provider.
         if known.status == RefundStatus::Failed {
-            return Err(rejected(&known));
+            return Ok(Recorded::Rejected(Box::new(known)));
         }
         let outcome = Refunded { order: aggregate.order, refund: known };
-        return Ok(completion.unchanged(&outcome.into()));
+        return Ok(Recorded::Done(completion.unchanged(&outcome.into())));
     };
     let write = change.save(services, services.table.write(), attempt, now).await?;
     let refund = change.refund.map_or(known, |changed| changed.refund);
     if refund.status == RefundStatus::Failed {
         write.commit().await?;
-        return Err(rejected(&refund));
+        return Ok(Recorded::Rejected(Box::new(refund)));
     }
-    completion.commit(write, &Refunded { order: change.order, refund }.into(), now).await
-}
-
-fn rejected(refund: &Refund) -> Problem {
-    let why = refund.transactions.iter().find_map(|part| part.failure_code.clone());
-    rejected_by_provider(&refund.id, why)
-}
-
-fn rejected_by_provider(id: &RefundId, why: Option<String>) -> Problem {
-    Code::ProviderError
-        .with("refund_id", id.as_str())
-        .with("failure_code", why)
-        .because("a provider rejected a refund")
+    let outcome = Refunded { order: change.order, refund }.into();
+    completion.commit(write, &outcome, now).await.map(Recorded::Done)
 }
 
 /// Resumes a refund that is reserved on a payment, with the second and third steps.
@@ -270,19 +308,22 @@ async fn record_result(
 /// Refunds unapplied money of a payment in all three steps, once per refund id.
 ///
 /// # Errors
-/// `payment_not_captured`, `refund_exceeds_captured`, `provider_timeout`; `provider_error`, also after a
-/// final rejection of the provider.
+/// `payment_not_captured`, `refund_exceeds_captured`, `provider_error`, `provider_timeout`; the provider's
+/// rejection.
 pub async fn refund_unapplied(
     services: &Services,
     payment: &Payment,
     id: &RefundId,
     amount: &Money,
-) -> Result<(Payment, PaymentRefund), Problem> {
+) -> Result<(Payment, PaymentRefund), RefundFailure> {
     let provider_client = connect(services, &payment.store_id, payment.provider).await?;
     let payment = return_part(services, &provider_client, payment, id, Some(amount)).await?;
-    let entry = payment.refund(id).cloned().ok_or(Code::NotFound)?;
+    let entry = payment.refund(id).cloned().ok_or_else(|| Problem::from(Code::NotFound))?;
     if entry.status == RefundState::Failed {
-        return Err(rejected_by_provider(id, entry.failure_code));
+        let lookup = PaymentLookup::from(&payment);
+        let failure_code = entry.failure_code.unwrap_or_default();
+        let rejection = Rejection { lookup, amount: entry.amount, failure_code };
+        return Err(RefundFailure::Rejected(entry.id, vec![rejection]));
     }
     Ok((payment, entry))
 }

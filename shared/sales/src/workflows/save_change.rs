@@ -22,8 +22,8 @@ use crate::gift_card;
 use crate::guest::{self, Guest};
 use crate::order::refund::{REFUND_CREATED, REFUND_FAILED, REFUND_SUCCEEDED, RefundStatus};
 use crate::order::{
-    ORDER_CANCELLED, ORDER_CONFIRMED, ORDER_EXPIRED, Order, OrderChange, OrderView, RefundChange,
-    stock,
+    ORDER_CANCELLED, ORDER_CONFIRMED, ORDER_EXPIRED, Order, OrderChange, OrderStatus, OrderView,
+    RefundChange, stock,
 };
 
 /// Whether an item is there, or is assumed to be: at the first attempt.
@@ -119,6 +119,7 @@ impl OrderChange {
         let notice = match topic.name {
             name if name == ORDER_CANCELLED.name => Some(Notice::OrderCancelled),
             name if name == ORDER_EXPIRED.name => Some(Notice::OrderExpired),
+            name if self.confirms_with(name) => Some(Notice::OrderPlaced),
             _ => None,
         };
         let notice = notice.filter(|_| self.order.has_listener());
@@ -128,6 +129,22 @@ impl OrderChange {
             Some(notice) => event.with_mail(notice),
             None => event,
         }
+    }
+}
+
+impl OrderChange {
+    /// Whether the event of this name brings the shopper the confirmation that awaited a provider's payment.
+    fn confirms_with(&self, name: &str) -> bool {
+        let (before, after) = (&self.before, &self.order);
+        let is_first = self.topics.first().is_some_and(|first| first.name == name);
+        // An authorization that was voided has brought it before.
+        let is_confirmed = before.payments.iter().any(|payment| !payment.authorized.is_zero());
+        is_first
+            && !is_confirmed
+            && after.order_token_digest.is_some()
+            && after.status == OrderStatus::Open
+            && before.awaits_provider()
+            && !after.awaits_provider()
     }
 }
 

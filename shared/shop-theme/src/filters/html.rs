@@ -1,12 +1,12 @@
-//! Elements: links, times, lists of pages and of errors, pictures that stand in for others.
+//! Elements: links, lists of pages and of errors, pictures that stand in for others.
 
 use std::fmt::Write as _;
 
 use liquid::{Args, Context, Result, Value};
 
-use super::call::{Named, attribute, named, page};
+use super::call::{Named, attribute, named};
 use crate::objects::plain::{handleize, items};
-use crate::settings::Settings;
+use crate::settings::{Settings, Style};
 
 pub(super) const FILTERS: &[Named] = &[
     ("class_list", class_list),
@@ -17,7 +17,6 @@ pub(super) const FILTERS: &[Named] = &[
     ("metafield_tag", metafield),
     ("metafield_text", metafield),
     ("placeholder_svg_tag", placeholder_svg_tag),
-    ("time_tag", time_tag),
 ];
 
 fn link_to(input: &Value, args: &Args, _: &mut Context<'_>) -> Result<Value> {
@@ -108,33 +107,6 @@ fn highlight(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> 
     Ok(Value::html(text.replace(&*term, &marked)))
 }
 
-fn time_tag(input: &Value, args: &Args, cx: &mut Context<'_>) -> Result<Value> {
-    let Some(time) = liquid::parse_time(input, cx.now()) else { return Ok(input.clone()) };
-    let format = match named(args, "format").as_deref() {
-        Some("abbreviated_date") => "%b %e, %Y".to_owned(),
-        Some("basic") => "%m/%d/%Y".to_owned(),
-        Some("date") => "%B %e, %Y".to_owned(),
-        Some("date_at_time") => "%B %e, %Y at %l:%M %P".to_owned(),
-        Some("default") => "%A, %B %e, %Y at %l:%M %P %z".to_owned(),
-        Some("on_date") => "on %b %e, %Y".to_owned(),
-        Some("short") => "%e %b %H:%M".to_owned(),
-        Some("long") => "%B %e, %Y %H:%M".to_owned(),
-        Some(other) => other.to_owned(),
-        None => match args.get(0) {
-            Some(given) => given.to_text().into_owned(),
-            None => "%a, %d %b %Y %H:%M:%S %z".to_owned(),
-        },
-    };
-    let machine = named(args, "datetime").unwrap_or_else(|| "%Y-%m-%dT%H:%M:%SZ".to_owned());
-    let machine = liquid::format_time(&time, &machine);
-    let shown = liquid::format_time(&time, &format);
-    Ok(Value::html(format!(
-        "<time datetime=\"{}\">{}</time>",
-        attribute(&machine),
-        attribute(&shown)
-    )))
-}
-
 /// A picture that stands in for one that is missing.
 fn placeholder_svg_tag(input: &Value, args: &Args, _: &mut Context<'_>) -> Result<Value> {
     let class = args.text(0);
@@ -155,40 +127,54 @@ fn metafield(input: &Value, _: &Args, _: &mut Context<'_>) -> Result<Value> {
     Ok(input.get("value"))
 }
 
-/// The classes of the CSS properties among settings, whose rules go into the head of the page.
+/// The class of the CSS properties of settings, or of one of them. Its rules go into the head of the page.
 fn class_list(input: &Value, _: &Args, cx: &mut Context<'_>) -> Result<Value> {
     use crate::notes::Notes;
-    let Some(settings) = input.downcast::<Settings>() else { return Ok("".into()) };
-    let mut rules = String::new();
-    let mut media = String::new();
-    for style in settings.styles() {
-        for (name, value) in style {
-            match value {
-                serde_json::Value::Object(inner) => {
-                    let query = name.trim_start_matches("@media").trim();
-                    let query = query.replace("(--mobile)", "(max-width: 749px)");
-                    let query = query.replace("(--tablet)", "(max-width: 989px)");
-                    let inner: String = inner.iter().map(declaration).collect();
-                    let _ = write!(media, "@media {query}{{SELF{{{inner}}}}}");
-                }
-                value => rules.push_str(&declaration((name, value))),
-            }
-        }
+    let mut rules = Rules::default();
+    if let Some(settings) = input.downcast::<Settings>() {
+        settings.styles().for_each(|style| rules.add(&style));
+    } else if let Some(style) = input.downcast::<Style>() {
+        rules.add(style);
     }
-    if rules.is_empty() && media.is_empty() {
+    let Rules { own, media } = rules;
+    if own.is_empty() && media.is_empty() {
         return Ok("".into());
     }
-    let shop = page(cx)?;
-    let whole = format!("{rules}{media}");
-    let class = format!("style-{:x}", fingerprint(&whole));
-    let css = format!(".{class}{{{rules}}}{}", media.replace("SELF", &format!(".{class}")));
+    let class = format!("style-{:x}", fingerprint(&format!("{own}{media}")));
+    let css = format!(".{class}{{{own}}}{}", media.replace("SELF", &format!(".{class}")));
     let css: std::sync::Arc<str> = css.into();
-    drop(shop);
     let notes = cx.register::<Notes>();
     if !notes.styles.contains(&css) {
         notes.styles.push(css);
     }
     Ok(class.into())
+}
+
+/// The rules of a class: its declarations, and those of media queries, with `SELF` in place of its selector.
+#[derive(Default)]
+struct Rules {
+    own: String,
+    media: String,
+}
+
+impl Rules {
+    fn add(&mut self, style: &Style) {
+        if style.is_flex {
+            // Direction, gap and alignment are those of a container, which the theme's own CSS does not make.
+            self.own.push_str("display:flex;");
+        }
+        for (name, value) in style.properties() {
+            if let serde_json::Value::Object(inner) = value {
+                let query = name.trim_start_matches("@media").trim();
+                let query = query.replace("(--mobile)", "(max-width: 749px)");
+                let query = query.replace("(--tablet)", "(max-width: 989px)");
+                let inner: String = inner.iter().map(declaration).collect();
+                let _ = write!(self.media, "@media {query}{{SELF{{{inner}}}}}");
+            } else {
+                self.own.push_str(&declaration((name, value)));
+            }
+        }
+    }
 }
 
 fn declaration((name, value): (&String, &serde_json::Value)) -> String {

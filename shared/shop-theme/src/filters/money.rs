@@ -3,7 +3,7 @@
 use liquid::{Args, Context, Result, Value};
 
 use super::call::{Named, page};
-use crate::objects::store::symbol;
+use crate::money::with_code;
 use crate::shop::Shop;
 
 pub(super) const FILTERS: &[Named] = &[
@@ -19,53 +19,70 @@ pub(super) const FILTERS: &[Named] = &[
 /// Formats an amount: `129900` as `₹1,299.00`.
 fn money(input: &Value, _: &Args, cx: &mut Context<'_>) -> Result<Value> {
     let shop = page(cx)?;
-    Ok(text(&shop, input).map(|amount| format!("{}{amount}", symbol(shop.data.currency()))).into())
+    Ok(amount(&shop, input, |number| shop.amounts.around(number)).into())
 }
 
 fn money_with_currency(input: &Value, _: &Args, cx: &mut Context<'_>) -> Result<Value> {
     let shop = page(cx)?;
-    let code = shop.data.currency();
-    Ok(text(&shop, input).map(|amount| format!("{}{amount} {code}", symbol(code))).into())
+    let text = amount(&shop, input, |number| shop.amounts.around(number));
+    Ok(text.map(|text| with_code(shop.data.currency(), text)).into())
 }
 
 fn money_without_currency(input: &Value, _: &Args, cx: &mut Context<'_>) -> Result<Value> {
     let shop = page(cx)?;
-    Ok(text(&shop, input).into())
+    Ok(amount(&shop, input, str::to_owned).into())
 }
 
 fn money_without_trailing_zeros(input: &Value, _: &Args, cx: &mut Context<'_>) -> Result<Value> {
     let shop = page(cx)?;
-    let amount = text(&shop, input).map(|amount| match amount.split_once('.') {
-        Some((whole, part)) if part.bytes().all(|b| b == b'0') => whole.to_owned(),
-        _ => amount,
-    });
-    Ok(amount.map(|amount| format!("{}{amount}", symbol(shop.data.currency()))).into())
+    let Some(parts) = Parts::of(&shop, input) else { return Ok(Value::Nil) };
+    let is_whole = parts.decimals.bytes().all(|b| b == b'0');
+    let parts = if is_whole { Parts { decimals: String::new(), ..parts } } else { parts };
+    Ok(parts.written(&shop, |number| shop.amounts.around(number)).into())
 }
 
-/// The amount with its decimal point, and with commas between thousands.
-pub(super) fn text(shop: &Shop, input: &Value) -> Option<String> {
-    if input.is_nil() || input.as_str() == Some("") {
-        return None;
-    }
-    let amount = liquid::number::loose_integer(input);
-    let (unit, shown) = shop.money.units();
-    let (whole, part) = (
-        amount.unsigned_abs().checked_div(unit.unsigned_abs())?,
-        amount.unsigned_abs().checked_rem(unit.unsigned_abs())?,
-    );
-    let digits = whole.to_string();
-    let mut grouped = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && digits.len().saturating_sub(place).is_multiple_of(3) {
-            grouped.push(',');
+/// An amount: its sign, its whole units, and the digits of its decimals.
+struct Parts {
+    is_negative: bool,
+    whole: u64,
+    decimals: String,
+}
+
+impl Parts {
+    /// Those of an amount in the unit of themes; none where it is blank.
+    fn of(shop: &Shop, input: &Value) -> Option<Self> {
+        if input.is_nil() || input.as_str() == Some("") {
+            return None;
         }
-        grouped.push(digit);
+        let amount = liquid::number::loose_integer(input);
+        let (unit, shown) = shop.money.units();
+        let whole = amount.unsigned_abs().checked_div(unit.unsigned_abs())?;
+        let part = amount.unsigned_abs().checked_rem(unit.unsigned_abs())?;
+        let decimals = if shown == 0 { String::new() } else { format!("{part:0>shown$}") };
+        Some(Self { is_negative: amount < 0, whole, decimals })
     }
-    let sign = if amount < 0 { "-" } else { "" };
-    if shown == 0 {
-        return Some(format!("{sign}{grouped}"));
+
+    /// As the page's language writes it, in what stands around a number.
+    fn written(&self, shop: &Shop, around: impl Fn(&str) -> String) -> String {
+        let text = around(&shop.amounts.number(self.whole, &self.decimals));
+        if self.is_negative { format!("-{text}") } else { text }
     }
-    Some(format!("{sign}{grouped}.{part:0>shown$}"))
+
+    /// As machines read it.
+    fn plain(&self) -> String {
+        let point = if self.decimals.is_empty() { "" } else { "." };
+        let sign = if self.is_negative { "-" } else { "" };
+        format!("{sign}{}{point}{}", self.whole, self.decimals)
+    }
+}
+
+fn amount(shop: &Shop, input: &Value, around: impl Fn(&str) -> String) -> Option<String> {
+    Some(Parts::of(shop, input)?.written(shop, around))
+}
+
+/// An amount as machines read it: `1299.00`.
+pub(super) fn plain(shop: &Shop, input: &Value) -> Option<String> {
+    Some(Parts::of(shop, input)?.plain())
 }
 
 /// `₹12.00 / 100g`.

@@ -33,8 +33,7 @@ pub(super) const FILTERS: &[Named] = &[
     ("link_to_type", |input, _, cx| filtered(input, "type", true, cx)),
     ("link_to_vendor", |input, _, cx| filtered(input, "vendor", true, cx)),
     ("login_button", |_, _, _| Ok("".into())),
-    // Orders are placed by the checkout: a second button would lead to the same place.
-    ("payment_button", |_, _, _| Ok("".into())),
+    ("payment_button", payment_button),
     ("payment_terms", |_, _, _| Ok("".into())),
     ("payment_type_img_url", |_, _, _| Ok("".into())),
     ("payment_type_svg_tag", |_, _, _| Ok("".into())),
@@ -109,6 +108,30 @@ fn item_count_for_variant(input: &Value, args: &Args, _: &mut Context<'_>) -> Re
     let items = cart::items_for(input, &of);
     let counts = items.iter().map(|item| liquid::number::loose_integer(&item.get("quantity")));
     Ok(Value::Int(counts.fold(0, i64::saturating_add)))
+}
+
+/// A button that adds the product and leads to the checkout. It is a submit button, for browsers without scripts; the script
+/// submits its form past scripts of themes, which stay on the page.
+fn payment_button(input: &Value, _: &Args, cx: &mut Context<'_>) -> Result<Value> {
+    let shop = page(cx)?;
+    let variant = input.get("selected_or_first_available_variant");
+    if !input.get("available").is_truthy() || variant.is_nil() {
+        return Ok("".into());
+    }
+    let disabled = if variant.get("available").is_truthy() { "" } else { " disabled" };
+    let script = if shop.data.is_scriptless {
+        String::new()
+    } else {
+        format!("<script src=\"{}\" async></script>", shop.to("/shared/payment-button.js"))
+    };
+    Ok(Value::html(format!(
+        "<div data-shopify=\"payment-button\" class=\"shopify-payment-button\"><button type=\"submit\" \
+         class=\"shopify-payment-button__button shopify-payment-button__button--unbranded\" name=\"return_to\" \
+         value=\"{}\" formaction=\"{}\" formmethod=\"post\"{disabled}>{}</button>{script}</div>",
+        shop.to("/checkout"),
+        shop.to("/cart/add"),
+        attribute(shop.data.labels.buy_now)
+    )))
 }
 
 fn format_address(input: &Value, _: &Args, _: &mut Context<'_>) -> Result<Value> {

@@ -112,6 +112,7 @@ fn member(cart: &Record, name: &str) -> Option<Value> {
         "discounts" => Value::from(Vec::new()),
         "taxes_included" => {
             let included = cart.shop.data.cart.pointer("/totals/tax_included");
+            let included = included.or_else(|| cart.shop.data.store.get("taxes_included"));
             (included == Some(&Json::Bool(true))).into()
         }
         "duties_included" => false.into(),

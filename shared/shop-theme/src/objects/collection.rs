@@ -129,12 +129,9 @@ fn member(collection: &Record, name: &str) -> Option<Value> {
                 .total
                 .unwrap_or_else(|| listing.offset.saturating_add(listing.products.len()))
                 .into(),
-            None => products_of().len().into(),
+            None => whole_count(collection),
         },
-        "all_products_count" => match collection.at("/products_count") {
-            Value::Nil => member(collection, "products_count")?,
-            count => count,
-        },
+        "all_products_count" => all_count(collection),
         "filters" => listing(collection)
             .map_or_else(|| Value::from(Vec::new()), |listing| filters(&collection.shop, listing)),
         "sort_options" => orders(&collection.shop.data.labels, false),
@@ -152,6 +149,28 @@ fn member(collection: &Record, name: &str) -> Option<Value> {
         "metafields" => nothing(),
         _ => return None,
     })
+}
+
+/// How many products a collection has without the filters of the page: never fewer than with them.
+fn all_count(collection: &Record) -> Value {
+    let Some(listing) = listing(collection) else { return whole_count(collection) };
+    let here = listing.offset.saturating_add(listing.products.len());
+    let shown = listing.total.unwrap_or(here);
+    let chosen = || collection.raw.get("products_count").and_then(Json::as_u64);
+    let chosen = || chosen().and_then(|count| usize::try_from(count).ok());
+    listing.unfiltered.or_else(chosen).unwrap_or_default().max(shown).into()
+}
+
+/// How many products a collection has. The API counts those that a merchant chose; of others there are as many as the page
+/// has, and where it has none, the number is not known: nil.
+fn whole_count(collection: &Record) -> Value {
+    match collection.at("/products_count") {
+        Value::Nil => match raw_products(collection).len() {
+            0 => Value::Nil,
+            count => count.into(),
+        },
+        count => count,
+    }
 }
 
 fn shape(collection: &Record) -> Json {

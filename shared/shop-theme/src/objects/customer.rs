@@ -184,8 +184,8 @@ fn order_member(order: &Record, name: &str) -> Option<Value> {
         "tax_price" => total("tax"),
         "total_refunded_amount" => order.amount("/refunded_total"),
         "cancelled" => (!order.at("/cancelled_at").is_nil()).into(),
-        "financial_status_label" => label(order.text_at("/financial_status")).into(),
-        "fulfillment_status_label" => label(order.text_at("/fulfillment_status")).into(),
+        "financial_status_label" => label(shop, order.text_at("/financial_status")).into(),
+        "fulfillment_status_label" => label(shop, order.text_at("/fulfillment_status")).into(),
         "customer" => customer(shop),
         "customer_url" | "customer_order_url" => {
             shop.to(&format!("/account/orders/{}", order.text_at("/id"))).into()
@@ -255,12 +255,31 @@ fn order_member(order: &Record, name: &str) -> Option<Value> {
         "attributes" | "metafields" => nothing(),
         "note" | "phone" | "cancel_reason" | "cancel_reason_label" | "total_duties" => Value::Nil,
         "pickup_in_store?" => false.into(),
+        _ => return own_member(order, name),
+    })
+}
+
+/// What an order has beyond the reference: without these a page cannot say how its amounts make up the total.
+fn own_member(order: &Record, name: &str) -> Option<Value> {
+    Some(match name {
+        "taxes_included" => {
+            (order.raw.pointer("/totals/tax_included") == Some(&Json::Bool(true))).into()
+        }
+        "rounding_amount" => order.amount("/totals/rounding"),
+        "gift_cards_amount" => order.amount("/totals/gift_cards"),
+        "due_amount" => order.amount("/totals/due"),
         _ => return None,
     })
 }
 
-/// A status as people read it: `partially_refunded` as `Partially refunded`.
-fn label(status: &str) -> String {
+/// A status as people read it: what the host calls it, or `partially_refunded` as `Partially refunded`.
+fn label(shop: &Shop, status: &str) -> String {
+    let known = shop.data.labels.statuses.iter().find(|(known, _)| *known == status);
+    if let Some((_, label)) = known {
+        let mut letters = label.chars();
+        let first = letters.next().map(char::to_uppercase);
+        return first.into_iter().flatten().chain(letters).collect();
+    }
     let mut letters = status.replace('_', " ");
     if let Some(first) = letters.get_mut(..1) {
         first.make_ascii_uppercase();

@@ -32,6 +32,7 @@ pub(crate) fn menu(shop: &Arc<Shop>, name: &str) -> Option<Value> {
         "main-menu" => {
             shop.data.menus.iter().find(|menu| handle(menu) == "main").or(shop.data.menus.first())
         }
+        "main" => shop.data.menus.iter().find(|menu| handle(menu) == "main-menu"),
         "footer" => shop.data.menus.get(1),
         _ => None,
     };
@@ -43,13 +44,23 @@ fn menu_member(menu: &Record, name: &str) -> Option<Value> {
     Some(match name {
         "handle" => menu.text_at("/handle").into(),
         "title" => match menu.text_at("/title") {
-            "" => menu.text_at("/handle").into(),
+            "" => title_of(menu.text_at("/handle")).into(),
             title => title.into(),
         },
         "links" => links(&menu.shop, list(&menu.raw, "/items")),
         "levels" => levels(list(&menu.raw, "/items")).into(),
         _ => return None,
     })
+}
+
+/// A title of a menu that has only a handle: `Main menu` of `main`, `Customer service` of `customer-service`.
+fn title_of(handle: &str) -> String {
+    if handle == "main" {
+        return "Main menu".to_owned();
+    }
+    let words = handle.replace('-', " ");
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn links(shop: &Arc<Shop>, items: &[Json]) -> Value {

@@ -6,7 +6,7 @@ use liquid::Value;
 use serde_json::{Value as Json, json};
 
 use super::record::{Kind, Record};
-use crate::data::{image_id, text};
+use crate::data::{aspect_ratio, image_id, text};
 use crate::shop::Shop;
 
 /// An image: `{url, alt, id, position, product_id}`.
@@ -34,11 +34,7 @@ fn image_member(image: &Record, name: &str) -> Option<Value> {
             let focus = Value::map([("x", Value::Float(50.0)), ("y", Value::Float(50.0))]);
             Value::map([("focal_point", Value::object(Focus(focus)))])
         }
-        // The sizes of images are not known: a square is assumed.
-        "aspect_ratio" => match image.raw.get("aspect_ratio").and_then(Json::as_f64) {
-            Some(ratio) => Value::Float(ratio),
-            None => Value::Float(1.0),
-        },
+        "aspect_ratio" => Value::Float(aspect_ratio(&image.raw)),
         // Themes write them into `srcset`, where an empty one makes the whole attribute invalid.
         "width" | "height" => match image.at(&format!("/{name}")) {
             Value::Nil => Value::Int(SIDE),
@@ -51,9 +47,9 @@ fn image_member(image: &Record, name: &str) -> Option<Value> {
 fn image_shape(image: &Record) -> Json {
     json!({
         "src": source(image), "alt": image.text_at("/alt"), "id": image.raw.get("id"),
-        "media_type": "image", "position": image.raw.get("position"), "aspect_ratio": 1.0,
+        "media_type": "image", "position": image.raw.get("position"), "aspect_ratio": aspect_ratio(&image.raw),
         "width": image.raw.get("width"), "height": image.raw.get("height"),
-        "preview_image": {"src": source(image), "aspect_ratio": 1.0},
+        "preview_image": {"src": source(image), "aspect_ratio": aspect_ratio(&image.raw)},
     })
 }
 

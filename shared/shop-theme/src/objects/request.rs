@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::store::{Titled, language, name_of};
 use super::{collection, media, product};
 use crate::data::{Page, handle, text};
-use crate::shop::Shop;
+use crate::shop::{Shop, encoded};
 use crate::template::suffix;
 
 /// `routes`.
@@ -92,21 +92,22 @@ pub(crate) fn page_title(shop: &Arc<Shop>) -> Value {
         "" => text(of, "/title").to_owned(),
         title => title.to_owned(),
     };
+    let titles = &shop.data.labels.titles;
     let title = match &shop.page {
         Page::Product(product) => titled(product),
         Page::Collection(listing) => titled(&listing.collection),
         Page::Text(text) => titled(text),
-        Page::Search { .. } => "Search".to_owned(),
-        Page::Cart => "Your Shopping Cart".to_owned(),
-        Page::Collections => "Collections".to_owned(),
-        Page::NotFound => "404 Not Found".to_owned(),
+        Page::Search { .. } => titles.search.to_owned(),
+        Page::Cart => titles.cart.to_owned(),
+        Page::Collections => titles.collections.to_owned(),
+        Page::NotFound => titles.not_found.to_owned(),
         Page::Login
         | Page::Register
         | Page::Account
         | Page::Addresses
         | Page::ActivateAccount
-        | Page::ResetPassword => "Account".to_owned(),
-        Page::Order(order) => format!("Order {}", text(order, "/number")),
+        | Page::ResetPassword => titles.account.to_owned(),
+        Page::Order(order) => titles.order.replace("{number}", text(order, "/number")),
         _ => String::new(),
     };
     if title.is_empty() { name_of(shop).into() } else { title.into() }
@@ -115,11 +116,7 @@ pub(crate) fn page_title(shop: &Arc<Shop>) -> Value {
 /// The description of the page for search engines; nil if there is none.
 pub(crate) fn page_description(shop: &Arc<Shop>) -> Value {
     let described = |of: &Json| match text(of, "/seo/description") {
-        "" => {
-            let plain = without_tags(text(of, "/description"));
-            let words: Vec<&str> = plain.split_whitespace().collect();
-            words.join(" ").chars().take(320).collect::<String>()
-        }
+        "" => plain_text(text(of, "/description")).chars().take(320).collect::<String>(),
         description => description.to_owned(),
     };
     let description = match &shop.page {
@@ -131,7 +128,8 @@ pub(crate) fn page_description(shop: &Arc<Shop>) -> Value {
     if description.is_empty() { Value::Nil } else { description.into() }
 }
 
-fn without_tags(html: &str) -> String {
+/// The text of HTML: without tags, and with what its references stand for, as whoever writes it down escapes it.
+pub(crate) fn plain_text(html: &str) -> String {
     let mut text = String::new();
     let mut is_tag = false;
     for c in html.chars() {
@@ -145,7 +143,55 @@ fn without_tags(html: &str) -> String {
             _ => {}
         }
     }
-    text
+    let text = without_references(&text);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A text with the characters of its references: `&amp;` as `&`.
+fn without_references(text: &str) -> String {
+    const NAMES: [(&str, char); 6] =
+        [("amp", '&'), ("lt", '<'), ("gt", '>'), ("quot", '"'), ("apos", '\''), ("nbsp", '\u{a0}')];
+    let character = |name: &str| match name.strip_prefix('#') {
+        Some(number) => {
+            let number = match number.strip_prefix(['x', 'X']) {
+                Some(hex) => u32::from_str_radix(hex, 16),
+                None => number.parse(),
+            };
+            char::from_u32(number.ok()?)
+        }
+        None => NAMES.iter().find(|(known, _)| *known == name).map(|(_, c)| *c),
+    };
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('&') {
+        plain.push_str(before);
+        let found = behind.split_once(';').and_then(|(name, rest)| Some((character(name)?, rest)));
+        if let Some((c, behind)) = found {
+            plain.push(c);
+            rest = behind;
+        } else {
+            plain.push('&');
+            rest = behind;
+        }
+    }
+    plain + rest
+}
+
+/// The address under which search engines list the page: of a product the one, in whichever collection it is shown; of a
+/// list each page its own. Nil where there is nothing to list.
+pub(crate) fn canonical_url(shop: &Arc<Shop>) -> Value {
+    let path = match &shop.page {
+        Page::NotFound => return Value::Nil,
+        Page::Product(product) => shop.to(&format!("/products/{}", encoded(handle(product)))),
+        _ => shop.here(),
+    };
+    let number = match &shop.page {
+        Page::Collection(_) | Page::Collections | Page::Search { .. } if shop.data.page > 1 => {
+            format!("?page={}", shop.data.page)
+        }
+        _ => String::new(),
+    };
+    format!("{}{path}{number}", shop.data.origin).into()
 }
 
 /// The picture of the page in links to it.

@@ -9,6 +9,7 @@ use super::color::Color;
 use super::plain::{nothing, plain};
 use super::{collection, customer, links, media};
 use crate::data::{Page, text};
+use crate::money::{symbol, with_code};
 use crate::shop::Shop;
 
 /// `shop`.
@@ -53,9 +54,10 @@ impl Object for Store {
             "address" => {
                 customer::address(shop, store.pointer("/contact/address").unwrap_or(&Json::Null))
             }
-            "customer_accounts_enabled" | "customer_accounts_optional" => true.into(),
+            "customer_accounts_enabled" | "customer_accounts_optional" | "accepts_gift_cards" => {
+                true.into()
+            }
             "enabled_payment_types" => Value::from(Vec::new()),
-            "taxes_included" | "accepts_gift_cards" => (name == "accepts_gift_cards").into(),
             "password_message" => {
                 Value::html(liquid::escape(text(store, "/password_message").into()))
             }
@@ -65,6 +67,7 @@ impl Object for Store {
             "privacy_policy" => links::policy(shop, "privacy"),
             "terms_of_service" => links::policy(shop, "terms"),
             "subscription_policy" => Value::Nil,
+            "taxes_included" => (store.get("taxes_included") == Some(&Json::Bool(true))).into(),
             "products_count" => shop.data.products.len().into(),
             "collections_count" => shop.data.collections.len().into(),
             "vendors" | "types" => {
@@ -109,17 +112,9 @@ fn brand(shop: &Arc<Shop>) -> Value {
 }
 
 /// How scripts write amounts: `₹{{amount}}`.
-fn money_format(shop: &Shop, with_code: bool) -> String {
-    let code = shop.data.currency();
-    let symbol = symbol(code);
-    let amount = if shop.money.exponent == 0 { "{{amount_no_decimals}}" } else { "{{amount}}" };
-    if with_code { format!("{symbol}{amount} {code}") } else { format!("{symbol}{amount}") }
-}
-
-/// The symbol of a currency.
-pub(crate) fn symbol(code: &str) -> String {
-    let known = iso_currency::Currency::from_code(code);
-    known.map(|currency| currency.symbol().symbol).unwrap_or_default()
+fn money_format(shop: &Shop, has_code: bool) -> String {
+    let format = shop.amounts.format(shop.money.exponent > 0);
+    if has_code { with_code(shop.data.currency(), format) } else { format }
 }
 
 /// A currency, which is its code where a text is wanted.
@@ -167,7 +162,8 @@ pub(crate) fn country(shop: &Arc<Shop>, code: &str) -> Value {
     Value::object(Titled { title: Arc::from(country_name(shop, code)), members })
 }
 
-/// The English name of a country: the host's, or else one of those that shops are most often in; the code of another.
+/// The name of a country: the host's, in the language of the page; or else the English one of those that shops are most
+/// often in; the code of another.
 fn country_name<'a>(shop: &'a Shop, code: &'a str) -> &'a str {
     const NAMES: [(&str, &str); 30] = [
         ("AE", "United Arab Emirates"),
@@ -202,7 +198,7 @@ fn country_name<'a>(shop: &'a Shop, code: &'a str) -> &'a str {
         ("ZA", "South Africa"),
     ];
     if let Some(country) = shop.data.country(code) {
-        return &country.name;
+        return &country.label;
     }
     NAMES.iter().find(|(known, _)| *known == code).map_or(code, |(_, name)| name)
 }
@@ -266,23 +262,26 @@ pub(crate) fn region_name<'a>(shop: &'a Shop, country: &str, region: &'a str) ->
 /// The options of a form's countries, the store's own first, each with its provinces. Where no script of the theme runs,
 /// the host's has the provinces: each form of a page has all options.
 pub(crate) fn country_options(shop: &Arc<Shop>) -> Value {
-    let option = |name: &str, provinces: &str| {
-        let (name, provinces) = (liquid::escape(name.into()), liquid::escape(provinces.into()));
-        format!("<option value=\"{name}\" data-provinces=\"{provinces}\">{name}</option>")
+    let option = |name: &str, label: &str, provinces: &str| {
+        let [name, label, provinces] =
+            [name, label, provinces].map(|text| liquid::escape(text.into()));
+        format!("<option value=\"{name}\" data-provinces=\"{provinces}\">{label}</option>")
     };
     let code = text(&shop.data.store, "/country");
     if shop.data.countries.is_empty() {
-        return Value::html(option(country_name(shop, code), "[]"));
+        let name = country_name(shop, code);
+        return Value::html(option(name, name, "[]"));
     }
     let others = shop.data.countries.iter().filter(|country| country.code != code);
     let options = shop.data.country(code).into_iter().chain(others).map(|country| {
         if shop.data.is_scriptless {
-            let name = liquid::escape(country.name.as_str().into());
-            return format!("<option value=\"{name}\">{name}</option>");
+            let [name, label] =
+                [&country.name, &country.label].map(|text| liquid::escape(text.into()));
+            return format!("<option value=\"{name}\">{label}</option>");
         }
         let pairs: Vec<[&str; 2]> =
             country.regions.iter().map(|(_, name)| [name.as_str(), name.as_str()]).collect();
-        option(&country.name, &serde_json::to_string(&pairs).unwrap_or_default())
+        option(&country.name, &country.label, &serde_json::to_string(&pairs).unwrap_or_default())
     });
     Value::html(options.collect::<String>())
 }

@@ -13,9 +13,15 @@ fn data() -> Data {
     let india = Country {
         code: "IN".to_owned(),
         name: "India".to_owned(),
+        label: "Indien".to_owned(),
         regions: vec![("KA".to_owned(), "Karnataka <b>".to_owned())],
     };
-    let canada = Country { code: "CA".to_owned(), name: "Canada".to_owned(), regions: Vec::new() };
+    let canada = Country {
+        code: "CA".to_owned(),
+        name: "Canada".to_owned(),
+        label: "Kanada".to_owned(),
+        regions: Vec::new(),
+    };
     let address = |id: &str, is_default: bool| {
         json!({
             "id": id, "first_name": "A\"sha", "line1": "12 MG Road", "city": "Goa", "country": "IN",
@@ -38,18 +44,18 @@ fn shown(template: &str, data: &Data) -> String {
 fn an_address_names_its_country_and_province() {
     let template = "{% assign address = customer.default_address %}{{ address.id }} {{ address.country }} \
          {{ address.country_code }} {{ address.province | escape }} {{ address.province_code }}";
-    assert_eq!(shown(template, &data()), "adr_1 India IN Karnataka &lt;b&gt; KA");
+    assert_eq!(shown(template, &data()), "adr_1 Indien IN Karnataka &lt;b&gt; KA");
     let options = shown("{{ all_country_option_tags }}", &data());
     // The store's own country comes first.
     assert!(options.starts_with(
         "<option value=\"India\" data-provinces=\"[[&quot;Karnataka &lt;b&gt;&quot;,"
     ));
-    assert!(options.ends_with("<option value=\"Canada\" data-provinces=\"[]\">Canada</option>"));
+    assert!(options.ends_with("<option value=\"Canada\" data-provinces=\"[]\">Kanada</option>"));
     let scriptless = Data { is_scriptless: true, ..data() };
     let options = shown("{{ all_country_option_tags }}", &scriptless);
     assert_eq!(
         options,
-        "<option value=\"India\">India</option><option value=\"Canada\">Canada</option>"
+        "<option value=\"India\">Indien</option><option value=\"Canada\">Kanada</option>"
     );
 }
 

@@ -223,3 +223,27 @@ fn a_theme_leaves_simple_pages_to_the_shop() {
         (FindingCode::MissingFile, "templates/blog.json")
     );
 }
+
+#[test]
+fn dates_are_in_the_language_and_the_time_zone_of_the_shop() {
+    let formats = r#"{"date_formats": {"month_day": "%-d. %b"}}"#;
+    let of = |locale: &str, template: &str| {
+        let theme = theme(template, &[("locales/de.json", formats)]);
+        let data = Data { timezone: "Europe/Berlin".to_owned(), ..data() };
+        render(&Theme { locale: locale.to_owned(), ..theme }, Page::Index, &data, Limits::default())
+            .unwrap()
+            .html
+    };
+    let tag = "{{ '2026-12-31T23:30:00Z' | time_tag: format: 'date_at_time' }}";
+    assert_eq!(
+        of("de", tag),
+        "<time datetime=\"2026-12-31T23:30:00Z\">1. Januar 2027 um 00:30</time>"
+    );
+    assert_eq!(
+        of("fr", tag),
+        "<time datetime=\"2026-12-31T23:30:00Z\">1 janvier 2027 à 00:30</time>"
+    );
+    let filter = "{{ '2026-12-31T23:30:00Z' | date: '%A, %d %b' }} {{ 1798759800 | date: format: 'month_day' }}";
+    assert_eq!(of("de", filter), "Freitag, 01 Jan 1. Jan");
+    assert_eq!(of("en", "{{ '2027-03-01' | date: format: 'on_date' }}"), "on Mar  1, 2027");
+}

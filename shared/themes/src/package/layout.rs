@@ -138,6 +138,7 @@ pub(super) fn stem<'a>(path: &'a str, directory: &str, ending: &str) -> Option<&
 pub(super) fn place(files: Files, findings: &mut Findings) -> Files {
     let wrapper = wrapper(&files);
     let mut placed = Files::new();
+    let mut outside = Outside::default();
     for (path, bytes) in files {
         let path = match &wrapper {
             Some(wrapper) => path.strip_prefix(wrapper.as_str()).unwrap_or(&path).to_owned(),
@@ -147,6 +148,7 @@ pub(super) fn place(files: Files, findings: &mut Findings) -> Files {
             Ok(()) => {
                 placed.insert(path, bytes);
             }
+            Err((Code::OutsideDirectories, _)) => outside.add(path),
             Err((code, detail)) => {
                 let finding = Finding::new(code, &path, detail);
                 if finding.is_error() {
@@ -157,8 +159,51 @@ pub(super) fn place(files: Files, findings: &mut Findings) -> Files {
             }
         }
     }
+    outside.report(findings);
     require(&placed, findings);
     placed
+}
+
+/// The files outside a theme's directories: an archive of a repository has many.
+#[derive(Default)]
+struct Outside {
+    /// The number of files of each folder.
+    folders: BTreeMap<String, usize>,
+    /// The files in no folder.
+    files: Vec<String>,
+}
+
+impl Outside {
+    fn add(&mut self, path: String) {
+        match path.split_once('/') {
+            Some((top, _)) => {
+                let count = self.folders.entry(format!("{top}/")).or_default();
+                *count = count.saturating_add(1);
+            }
+            None => self.files.push(path),
+        }
+    }
+
+    /// Reports each folder once, and the files in none together.
+    fn report(self, findings: &mut Findings) {
+        let mut say = |path: &str, ignored: &str| {
+            let detail = format!("Not in a directory of a theme; {ignored} ignored.");
+            findings.push(Finding::new(Code::OutsideDirectories, path, detail));
+        };
+        for (folder, count) in self.folders {
+            let ignored = match count {
+                1 => "its file was".to_owned(),
+                count => format!("its {count} files were"),
+            };
+            say(&folder, &ignored);
+        }
+        if let Some((first, others)) = self.files.split_first() {
+            match others {
+                [] => say(first, "the file was"),
+                others => say(first, &format!("the file and {} were", others.join(", "))),
+            }
+        }
+    }
 }
 
 /// The folder that encloses all files, as `theme-main/` in an archive of a repository.

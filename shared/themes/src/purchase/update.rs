@@ -127,7 +127,13 @@ async fn record_once(
     };
     let Some(transition) = transition else {
         write.commit().await?;
-        return Ok(known);
+        if known.purchase.payment.captured.is_zero() || known.granted().is_ok() {
+            return Ok(known);
+        }
+        // A batch is read item by item: the licence was perhaps granted, with the capture, after it had been read.
+        let license_key = key::theme_license(update.store_id, slug.as_str());
+        let license = services.table.get(&license_key).await?;
+        return Ok(PurchaseWithLicense { license, ..known });
     };
     let purchase = known.purchase.paid_by(transition.payment, now);
     let (purchase, change) = purchase.applied(known.license.as_ref(), now);

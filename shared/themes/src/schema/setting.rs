@@ -33,6 +33,11 @@ const MEMBERS: &[&str] = &[
 /// The maximum length of an id in characters.
 const MAX_ID: usize = 64;
 
+/// Whether a setting of this type may have a member. Whether a color may be transparent is up to its value here.
+fn is_member(kind: SettingKind, member: &str) -> bool {
+    MEMBERS.contains(&member) || (kind == SettingKind::Color && member == "alpha")
+}
+
 /// Reads a text of the editor.
 pub(super) fn text(value: &Value) -> Option<Label> {
     serde_json::from_value(value.clone()).ok()
@@ -76,7 +81,7 @@ impl Reader<'_, '_> {
             return None;
         };
         let kind = self.kind(object)?;
-        for member in object.keys().filter(|member| !MEMBERS.contains(&member.as_str())) {
+        for member in object.keys().filter(|member| !is_member(kind, member)) {
             self.say(Code::SettingUnknownMember, member, "Unknown member; it is ignored.");
         }
         let id = if kind.is_sidebar() { None } else { Some(self.id(object, ids)?) };
@@ -236,8 +241,10 @@ impl Reader<'_, '_> {
         } else {
             ("label", &setting.label)
         };
-        // A group of color schemes needs no label: the editor shows its schemes.
-        if label.is_none() && setting.kind != SettingKind::ColorSchemeGroup {
+        // The editor shows the schemes of a group and the colors of a palette, which need no label.
+        let is_plain =
+            matches!(setting.kind, SettingKind::ColorSchemeGroup | SettingKind::ColorPalette);
+        if label.is_none() && !is_plain {
             self.say(
                 Code::SettingLabelMissing,
                 member,

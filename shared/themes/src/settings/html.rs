@@ -25,7 +25,7 @@ static FREE: LazyLock<Builder<'static>> = LazyLock::new(|| {
     builder
 });
 
-fn common() -> Builder<'static> {
+fn common<'a>() -> Builder<'a> {
     let mut builder = Builder::default();
     builder.url_schemes(SCHEMES.iter().copied().collect()).link_rel(Some("noopener noreferrer"));
     builder
@@ -57,9 +57,72 @@ pub(super) fn free(html: &str) -> String {
     FREE.clean(html).to_string()
 }
 
+/// Schemes of URLs that could be hidden from [`is_reduced`] by references.
+const OTHER_SCHEMES: [&str; 6] = ["javascript", "data", "vbscript", "file", "ftp", "blob"];
+
+/// Whether sanitizing has removed a tag, an attribute or a URL. What is only written differently, as an apostrophe or an end
+/// tag that was missing, is the same text to its author.
+pub(super) fn is_reduced(given: &str, safe: &str) -> bool {
+    if given == safe {
+        return false;
+    }
+    let (given_lower, safe_lower) = (given.to_ascii_lowercase(), safe.to_ascii_lowercase());
+    let tags = tags(&given_lower);
+    if !tags.is_subset(&self::tags(&safe_lower)) {
+        return true;
+    }
+    // The same parser with everything allowed that the text could have.
+    let is_end = |c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>' | '=' | '"' | '\'');
+    let words = given_lower.split(is_end).filter(|word| !word.is_empty());
+    let attributes = words.clone().filter(|word| *word != "rel").collect();
+    let schemes = words.filter_map(|word| word.split_once(':').map(|(scheme, _)| scheme));
+    let mut lax = common();
+    lax.tags(tags)
+        .clean_content_tags(HashSet::new())
+        .tag_attributes(HashMap::new())
+        .generic_attributes(attributes)
+        .add_url_schemes(schemes.chain(OTHER_SCHEMES));
+    lax.clean(given).to_string() != safe
+}
+
+/// The names of the tags of a text in lower case.
+fn tags(lower: &str) -> HashSet<&str> {
+    let is_end = |c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>');
+    let names = lower.split('<').skip(1).filter_map(|rest| rest.split(is_end).next());
+    names.filter(|name| name.starts_with(|c: char| c.is_ascii_lowercase())).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_written_differently_is_not_reduced() {
+        for same in [
+            "<p>You'll receive it\u{a0}in 1–4 days & more.</p>",
+            "<p>© 2023, <a href=\"/\" title=\"/\">Store name</a></p>",
+            "<p><a title='A' href='https://example.com/?a=1&b=2'>x</a></p>",
+            "<p>a <b>b <i>c</b></p>",
+            "<P>a<p>b",
+            "a < b",
+        ] {
+            assert!(!is_reduced(same, &rich(same)), "{same} → {}", rich(same));
+        }
+        for reduced in [
+            "<p><a href=\"/\" target=\"_blank\">a</a></p>",
+            "<p onclick=\"x()\">a</p>",
+            "<p>a<script>alert(1)</script></p>",
+            "<p><a href=\"javascript:x()\">a</a></p>",
+            "<p><a href=\"java&#9;script:x()\">a</a></p>",
+            "<p><a href=\"odd:x\">a</a></p>",
+            "<div>a</div>",
+            "<svg onload=\"x()\"><circle/></svg>a",
+            "<td>a</td>",
+            "<p style=\"color:red\">a</p>",
+        ] {
+            assert!(is_reduced(reduced, &rich(reduced)), "{reduced} → {}", rich(reduced));
+        }
+    }
 
     #[test]
     fn scripts_are_removed_from_every_kind_of_html() {

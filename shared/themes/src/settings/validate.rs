@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use primitives::problem::{FieldError, FieldErrors};
 use serde_json::{Map, Value};
 
-use super::{MAX_CONTENT, value};
+use super::{MAX_CONTENT, html, value};
 use crate::finding::{Code, below};
 use crate::findings::MAX_LISTED;
 use crate::schema::{Setting, SettingKind};
@@ -155,7 +155,8 @@ impl Validator {
         }
         match value::safe(setting, given) {
             Ok(safe) => {
-                if given.is_string() && safe != *given {
+                let texts = given.as_str().zip(safe.as_str());
+                if texts.is_some_and(|(given, safe)| html::is_reduced(given, safe)) {
                     let detail = "The HTML was sanitized.";
                     self.note(pointer.to_owned(), Code::SettingSanitized, detail);
                 }

@@ -184,7 +184,7 @@ impl ImageFetch<'_> {
             match result? {
                 Ok(media) => {
                     self.images.count(&wanted.url, usize::try_from(media.size).ok());
-                    hosted.insert(wanted.url.clone(), media.id);
+                    hosted.insert(wanted.url.clone(), media);
                 }
                 Err((code, detail)) => {
                     self.images.count(&wanted.url, None);

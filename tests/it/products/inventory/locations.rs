@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use support::{Gateway, Merchant, json, race, unique};
+use support::{Client, Faults, Gateway, Merchant, Process, json, race, unique};
 
 use super::{LEVELS, LOCATIONS, Stock, cart, counts};
 
@@ -172,7 +172,7 @@ async fn a_location_deactivated_during_checkouts_has_no_reserved_stock() {
     stock.verify(&item, &stock.main).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test]
 async fn a_closing_location_sells_nothing_and_can_be_reactivated() {
     let stock = Stock::new().await;
     let second = stock.location("Second").await;
@@ -183,21 +183,16 @@ async fn a_closing_location_sells_nothing_and_can_be_reactivated() {
             ],
         }))
         .await;
-    stock.fill(600).await;
+    stock.fill(60).await;
     stock.gateway.app().clock.stop();
+    let slow = process_that_moves_slowly(&stock.gateway).serve().await;
     let path = format!("{LOCATIONS}/{}", stock.main);
-    let deactivate = || {
-        let input = stock.owner.post(&format!("{path}/deactivate"));
+    let deactivate = |owner: &Client| {
+        let input = owner.post(&format!("{path}/deactivate"));
         input.json(json!({"move_stock_to": second})).key("leave")
     };
-    let late = async {
-        while *stock.owner.get(&path).await.expect(200).at("/closing") == json!(false) {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-        stock.gateway.advance(Duration::from_secs(9));
-    };
-    let (slow, ()) = tokio::join!(deactivate().into_future(), late);
-    slow.expect(503).problem("location_emptying");
+    let late = deactivate(&stock.owner.at_url(&slow.url)).await;
+    late.expect(503).problem("location_emptying");
     let closing = stock.owner.get(&path).await.expect(200);
     assert_eq!(*closing.at("/active"), json!(true));
     assert_eq!(*closing.at("/allowed_actions"), json!(["activate", "deactivate"]));
@@ -208,11 +203,25 @@ async fn a_closing_location_sells_nothing_and_can_be_reactivated() {
     assert_eq!(stock.quantities(&item, &second).await["reserved"], json!(1), "{}", order.text);
     let back = stock.owner.post(&format!("{path}/activate")).json(json!({})).await.expect(200);
     assert_eq!(*back.at("/closing"), json!(false));
-    let gone = deactivate().await.expect(200);
+    let gone = deactivate(&stock.owner).await.expect(200);
     assert_eq!((gone.at("/active"), gone.at("/closing")), (&json!(false), &json!(false)));
     let levels = stock.owner.get(&format!("{LEVELS}?location_ids={}&limit=100", stock.main)).await;
     let levels = levels.expect(200);
     assert!(levels.data().iter().all(|level| level["quantities"]["on_hand"] == 0));
+}
+
+/// A process in which the first transaction that moves stock takes longer than a request may.
+fn process_that_moves_slowly(gateway: &Gateway) -> Process {
+    let (faults, clock) = (Faults::planned(), gateway.app().clock.clone());
+    let mut is_first = true;
+    faults.reject(move |_, input| {
+        if is_first && input.to_string().contains("#MOV#") {
+            is_first = false;
+            clock.advance(Duration::from_secs(9));
+        }
+        false
+    });
+    gateway.process_over(&faults)
 }
 
 #[tokio::test]

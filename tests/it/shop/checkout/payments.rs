@@ -57,6 +57,39 @@ async fn a_payment_at_a_provider_leads_back_to_a_paid_order() {
 }
 
 #[tokio::test]
+async fn an_order_is_confirmed_once_and_with_its_payment() {
+    let (market, _providers, mut browser) = with_stripe().await;
+    market.merchant.prove(&market.gateway).await;
+    let bank = to_bank(&market, &mut browser).await;
+    let back = choose(&mut browser, &bank, "decline").await;
+    let page = browser.open(&back).await.expect(200);
+    let id = page.path.split('/').nth(2).unwrap().to_owned();
+    let again = browser.open(&format!("/orders/{id}/pay")).await.expect(200);
+    let back = choose(&mut browser, &provider(&again), "pay").await;
+    browser.open(&back).await.expect(200).shows("Thank you for your order");
+    let order = market.show(&id).await.expect(200);
+    // The first mail is that of the paid order: none was sent while the shopper was at the bank.
+    let mailbox = market.gateway.mailbox(&order.str("/email"));
+    let mail = mailbox.nth(1).await;
+    assert!(mail.text.contains("It is paid") && !mail.text.contains("Left to pay"), "{mail:?}");
+    market.gateway.sweep().await;
+    assert_eq!(mailbox.mails().len(), 1);
+}
+
+/// A guest's record goes with a redaction. No payment fails because of that.
+#[tokio::test]
+async fn a_payment_of_a_guest_without_a_record_is_shown_as_paid() {
+    let (market, _providers, mut browser) = with_stripe().await;
+    let bank = to_bank(&market, &mut browser).await;
+    let back = choose(&mut browser, &bank, "pay").await;
+    for guest in market.gateway.items_of("guest", "STO#").await {
+        market.gateway.delete_item(&guest).await;
+    }
+    browser.open(&back).await.expect(200).shows("Thank you for your order");
+    assert!(market.gateway.items_of("guest", "STO#").await.is_empty());
+}
+
+#[tokio::test]
 async fn a_declined_payment_can_be_tried_again() {
     let (market, _providers, mut browser) = with_stripe().await;
     let bank = to_bank(&market, &mut browser).await;

@@ -1,6 +1,6 @@
 //! Tax by jurisdiction, class and place, with the figures of real tax systems.
 
-use support::{Market, Reply, Value, cart, inr, json, unique};
+use support::{Client, Market, Reply, Shopper, Value, cart, inr, json, unique};
 
 use super::with;
 
@@ -276,6 +276,70 @@ async fn exports_and_exempt_customers_pay_prices_without_included_tax() {
     assert_eq!(exempt.int("/items/0/price/amount"), 10_000);
     shop.set(json!({"deducts_tax_when_exempt": false})).await;
     assert_eq!(total(zurich()).await, (13_090, 0));
+}
+
+#[tokio::test]
+async fn listed_shipping_rates_have_the_prices_that_the_order_has() {
+    let shop = Shop::open().await;
+    let (market, owner) = (&shop.market, &shop.market.owner);
+    owner.patch(&shop.store).json(json!({"country": "DE"})).await.expect(200);
+    shop.set(json!({"prices_include_tax": true})).await;
+    shop.levy_all(&[
+        json!({"name": "MwSt", "country": "DE", "percent": "19"}),
+        json!({"name": "Sales tax", "country": "US", "region": "TX", "percent": "6.25"}),
+    ])
+    .await;
+    // 119.00 are more than 110.00, and without the tax 100.00 are not.
+    let zone = json!({"name": "Everywhere", "countries": [], "rates": [
+        {"name": "DHL", "kind": "flat", "price": inr(1_190), "free_over": inr(12_000)},
+        {"name": "At the shop", "kind": "pickup", "price": inr(595), "free_over": inr(11_000)},
+    ]});
+    let zone = owner.post(&format!("{}/shipping-zones", shop.store)).json(zone).await.expect(201);
+    let variant = shop.variant(11_900, None).await;
+    let stranger = market.gateway.client();
+    let exempt = Shopper::register(&market.gateway, &market.store).await;
+    let account = format!("/v1/customers/{}", exempt.id);
+    owner.patch(&account).json(json!({"tax_exempt": true})).await.expect(200);
+    let rates_of = async |variant: &str, buyer: &Client, address: &Value| {
+        let path = format!("/v1/storefront/{}/shipping-rates", market.store.subdomain);
+        let items = json!([{"variant_id": variant, "quantity": 1}]);
+        let wanted = json!({"items": items, "shipping_address": address});
+        let listed = buyer.post(&path).json(wanted).await.expect(200);
+        let price = |rate: &str| {
+            let found = listed.data().iter().find(|one| one["id"] == rate);
+            found.unwrap()["price"]["amount"].as_i64().unwrap()
+        };
+        [0, 1].map(|n| price(&zone.str(&format!("/rates/{n}/id"))))
+    };
+    let rates = async |buyer: &Client, address: &Value| rates_of(&variant, buyer, address).await;
+    let berlin = || at("DE", None, "Berlin", "10115");
+    for (buyer, address, prices) in [
+        (&stranger, berlin(), [1_190, 0]),
+        (&stranger, at("US", Some("TX"), "Austin", "78701"), [1_190, 0]),
+        (&stranger, at("US", Some("OR"), "Portland", "97201"), [1_000, 0]),
+        (&stranger, at("CH", None, "Zürich", "8001"), [1_000, 0]),
+        (&*exempt, berlin(), [1_000, 500]),
+    ] {
+        assert_eq!(rates(buyer, &address).await, prices, "{address}");
+        for (n, price) in prices.into_iter().enumerate() {
+            let rate = zone.str(&format!("/rates/{n}/id"));
+            let order =
+                json!({"shipping_address": address, "shipping_rate_id": rate, "dry_run": true});
+            let order = with(cart(&[(&variant, 1)]), order);
+            let quote = buyer.post(&market.orders_path()).key(&unique("o")).json(order).await;
+            let quote = quote.expect(200);
+            assert_eq!(quote.int("/shipping_line/price/amount"), price, "{address}: {rate}");
+        }
+    }
+    // A price of nothing has no tax to lose, and that of its pickup keeps its own.
+    let sample = shop.variant(0, None).await;
+    let zurich = at("CH", None, "Zürich", "8001");
+    assert_eq!(rates_of(&sample, &stranger, &zurich).await, [1_000, 595]);
+    // Where in a country is not said: perhaps where a tax is levied.
+    assert_eq!(rates(&stranger, &json!({"country": "US"})).await, [1_190, 0]);
+    assert_eq!(rates(&stranger, &json!({"country": "GB"})).await, [1_190, 0]);
+    // A country without regions and postal codes is known whole.
+    assert_eq!(rates(&stranger, &json!({"country": "HK"})).await, [1_000, 0]);
 }
 
 #[tokio::test]

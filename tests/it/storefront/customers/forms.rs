@@ -9,7 +9,7 @@ async fn forms_accept_json_and_html_and_mark_bots_as_spam() {
     let front = Front::open().await;
     let visitor = front.gateway.client();
     let path = front.path("/forms/contact");
-    let input = json!({"fields": {"email": "a@example.com", "message": "Hello", "age": 7}});
+    let input = json!({"fields": {"email": "a@example.com", "message": "Hello", "quantity": 7}});
     let sent = visitor.post(&path).json(input).await.expect(202);
     let html = visitor.post(&path).form(&[("email", "b@example.com"), ("_gotcha", "")]);
     html.await.expect(202);
@@ -31,7 +31,7 @@ async fn forms_accept_json_and_html_and_mark_bots_as_spam() {
 
     let named = format!("/v1/form-submissions/{}", sent.str("/id"));
     let shown = front.owner.get(&named).await.expect(200);
-    assert_eq!(shown.at("/fields/age"), "7");
+    assert_eq!(shown.at("/fields/quantity"), "7");
     let read = front.owner.patch(&named).json(json!({"status": "read"})).if_match(&shown.etag());
     assert_eq!(read.await.expect(200).str("/status"), "read");
     front.owner.delete(&named).if_match(&shown.etag()).await.expect(412);

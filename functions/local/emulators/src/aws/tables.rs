@@ -9,8 +9,10 @@ use dynoxide::storage::Storage;
 use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::time::Instant;
 
 use super::place::Place;
+use super::transactions::Transactions;
 use crate::error::{AnyError, EmulatorError};
 
 /// Connections that read while another writes; concurrent reads share them.
@@ -44,6 +46,7 @@ pub(super) struct Tables {
     /// Deletes what was read of the stream.
     trimmer: Option<Arc<Mutex<Storage>>>,
     next_reader: Arc<AtomicUsize>,
+    transactions: Arc<Transactions>,
 }
 
 /// The response to a call.
@@ -70,7 +73,7 @@ impl Tables {
         opened.map_err(EmulatorError::while_trying(format!("open {}", path.display())))
     }
 
-    /// The connection that writes; the only one that knows the tokens of transactions.
+    /// The connection that writes.
     pub(super) fn primary(&self) -> Database {
         self.primary.clone()
     }
@@ -128,7 +131,11 @@ impl Tables {
             "UpdateItem" => (true, call(body, |input| primary.update_item(input))),
             "DeleteItem" => (true, call(body, |input| primary.delete_item(input))),
             "BatchWriteItem" => (true, call(body, |input| primary.batch_write_item(input))),
-            "TransactWriteItems" => (true, call(body, |input| primary.transact_write_items(input))),
+            "TransactWriteItems" => {
+                let execute = |input| primary.transact_write_items(input);
+                let once = |input| self.transactions.once(body, input, Instant::now(), execute);
+                (true, call(body, once))
+            }
             _ => return None,
         };
         match called? {
@@ -200,7 +207,14 @@ fn open(
     let readers = if has_file { READERS } else { 0 };
     let opened: Result<Vec<_>, _> = (0..readers).map(|_| Database::new(name)).collect();
     let stream = has_file.then(|| Database::new(name)).transpose()?;
-    Ok(Tables { primary, readers: opened?.into(), stream, trimmer, next_reader: Arc::default() })
+    Ok(Tables {
+        primary,
+        readers: opened?.into(),
+        stream,
+        trimmer,
+        next_reader: Arc::default(),
+        transactions: Arc::default(),
+    })
 }
 
 /// The trigger that skips all records of the stream but these. Of ten records nobody reads nine, and each has two

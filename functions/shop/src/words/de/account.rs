@@ -24,6 +24,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     link_sent: "Falls es zu dieser Adresse ein Konto gibt, erhalten Sie eine E-Mail mit einem Link.",
     back_to_sign_in: "Zurück zur Anmeldung",
     set_password: "Passwort festlegen",
+    password_changed: "Ihr neues Passwort ist gesetzt. Bitte melden Sie sich damit an.",
     hello: "Hallo {name}",
     sign_out: "Abmelden",
     orders: "Bestellungen",
@@ -49,6 +50,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     copy_requested: "{store} hat Ihre Anfrage vom {date} erhalten und stellt Ihnen die Kopie bereit.",
     copy_busy: "Der Shop erstellt gerade andere Kopien. Bitte versuchen Sie es in einigen Minuten noch einmal.",
     delete_account: "Konto löschen",
+    account_deleted: "Ihr Konto wurde gelöscht.",
     what_is_deleted: "Bestellungen bleiben im Shop gespeichert, solange das Gesetz es verlangt. Alles andere wird gelöscht.",
     code_to_delete: "Geben Sie den Code ein, der an {email} gesendet wurde.",
 };

@@ -3,11 +3,12 @@
 use super::super::wording::{ErrorWords, PhraseWords};
 
 pub(super) const ERRORS: ErrorWords = ErrorWords {
-    too_long: "Bitte kürzen Sie diese Angabe.",
+    too_long: "Bitte verwenden Sie höchstens {count} Zeichen.",
     characters: "Bitte verwenden Sie nur Buchstaben, Ziffern und Satzzeichen.",
     email: "Bitte geben Sie eine E-Mail-Adresse an, z. B. name@example.com.",
     phone: "Bitte geben Sie eine gültige Telefonnummer an.",
     postal_code: "Bitte geben Sie eine gültige Postleitzahl dieses Landes an.",
+    postal_code_like: "Bitte geben Sie eine gültige Postleitzahl dieses Landes an, z. B. {example}.",
     region: "Bitte wählen Sie eine Region dieses Landes.",
     country: "Bitte wählen Sie ein Land.",
     password_short: "Bitte wählen Sie ein Passwort mit mindestens 8 Zeichen.",
@@ -23,6 +24,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     account_required: "Bitte melden Sie sich an, um zu bestellen.",
     address_needed: "Bitte geben Sie eine Adresse an.",
     rate_needed: "Bitte wählen Sie eine Versandart.",
+    shipping_added: "Der Versand ist hinzugekommen. Bitte prüfen Sie die Summe und bestellen Sie noch einmal.",
     method_needed: "Bitte wählen Sie eine Zahlungsart.",
     closed: "Der Shop nimmt zurzeit keine Bestellungen an.",
     address_limit: "Sie haben zu viele Adressen gespeichert. Bitte löschen Sie zuerst eine.",
@@ -33,6 +35,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     no_units: "Die Anzahl muss mindestens 1 sein.",
     no_variant: "Bitte wählen Sie eine Variante.",
     too_much: "Das ist zu viel für eine Bestellung. Bitte entfernen Sie etwas aus dem Warenkorb.",
+    too_many_units: "Von einem Artikel können höchstens {count} Stück auf einmal bestellt werden.",
     price_changed: "Der Preis eines Artikels im Warenkorb hat sich geändert.",
     no_shipping: "Der Shop liefert nicht an diese Adresse.",
     rate_gone: "Bitte wählen Sie eine andere Versandart.",

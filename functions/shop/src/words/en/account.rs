@@ -24,6 +24,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     link_sent: "If the address has an account, a mail with a link is on its way to it.",
     back_to_sign_in: "Back to the sign-in",
     set_password: "Set the password",
+    password_changed: "Your new password is set. Please sign in with it.",
     hello: "Hello {name}",
     sign_out: "Sign out",
     orders: "Orders",
@@ -49,6 +50,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     copy_requested: "{store} has your request of {date}, and hands the copy over to you.",
     copy_busy: "The shop is busy with other copies. Please try again in some minutes.",
     delete_account: "Delete the account",
+    account_deleted: "Your account was deleted.",
     what_is_deleted: "Orders stay with the shop as long as the law requires it. Everything else is erased.",
     code_to_delete: "Enter the code that was mailed to {email}.",
 };

@@ -3,11 +3,12 @@
 use super::super::wording::{ErrorWords, PhraseWords};
 
 pub(super) const ERRORS: ErrorWords = ErrorWords {
-    too_long: "Please shorten this.",
+    too_long: "Please use at most {count} characters.",
     characters: "Please use letters, digits and punctuation alone.",
     email: "Please enter an e-mail address, like name@example.com.",
     phone: "Please enter a telephone number.",
     postal_code: "Please enter a postal code of this country.",
+    postal_code_like: "Please enter a postal code of this country, such as {example}.",
     region: "Please choose a region of this country.",
     country: "Please choose a country.",
     password_short: "Please choose a password of at least 8 characters.",
@@ -23,6 +24,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     account_required: "Please sign in to order.",
     address_needed: "Please enter an address.",
     rate_needed: "Please choose a shipping rate.",
+    shipping_added: "Shipping was added. Please check the total, and order again.",
     method_needed: "Please choose a payment method.",
     closed: "The shop takes no orders right now.",
     address_limit: "There are too many addresses. Please delete one first.",
@@ -33,6 +35,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     no_units: "The quantity must be at least 1.",
     no_variant: "Please choose a variant.",
     too_much: "This is too much for one order. Please remove something from the cart.",
+    too_many_units: "At most {count} of one item can be ordered at once.",
     price_changed: "The price of something in the cart has changed.",
     no_shipping: "The shop does not ship to this address.",
     rate_gone: "Please choose another shipping rate.",

@@ -24,6 +24,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     link_sent: "Si la dirección tiene una cuenta, recibirá un correo con un enlace.",
     back_to_sign_in: "Volver al inicio de sesión",
     set_password: "Guardar la contraseña",
+    password_changed: "Su nueva contraseña está guardada. Inicie sesión con ella.",
     hello: "Hola, {name}",
     sign_out: "Cerrar sesión",
     orders: "Pedidos",
@@ -49,6 +50,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     copy_requested: "{store} ha recibido su solicitud del {date} y le entregará la copia.",
     copy_busy: "La tienda está preparando otras copias. Vuelva a intentarlo dentro de unos minutos.",
     delete_account: "Eliminar la cuenta",
+    account_deleted: "Su cuenta se ha eliminado.",
     what_is_deleted: "La tienda conserva los pedidos mientras la ley lo exija. Todo lo demás se borra.",
     code_to_delete: "Introduzca el código que se ha enviado a {email}.",
 };

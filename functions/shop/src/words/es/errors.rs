@@ -3,11 +3,12 @@
 use super::super::wording::{ErrorWords, PhraseWords};
 
 pub(super) const ERRORS: ErrorWords = ErrorWords {
-    too_long: "Acorte este texto.",
+    too_long: "Use como máximo {count} caracteres.",
     characters: "Use solo letras, cifras y signos de puntuación.",
     email: "Introduzca una dirección de correo, por ejemplo nombre@example.com.",
     phone: "Introduzca un número de teléfono válido.",
     postal_code: "Introduzca un código postal válido de este país.",
+    postal_code_like: "Introduzca un código postal válido de este país, por ejemplo {example}.",
     region: "Elija una provincia o región de este país.",
     country: "Elija un país.",
     password_short: "Elija una contraseña de 8 caracteres como mínimo.",
@@ -23,6 +24,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     account_required: "Inicie sesión para hacer el pedido.",
     address_needed: "Introduzca una dirección.",
     rate_needed: "Elija un método de envío.",
+    shipping_added: "Se ha añadido el envío. Compruebe el total y vuelva a hacer el pedido.",
     method_needed: "Elija una forma de pago.",
     closed: "La tienda no acepta pedidos en este momento.",
     address_limit: "Hay demasiadas direcciones guardadas. Elimine antes una.",
@@ -33,6 +35,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     no_units: "La cantidad debe ser 1 como mínimo.",
     no_variant: "Elija una variante.",
     too_much: "Es demasiado para un solo pedido. Quite algo del carrito.",
+    too_many_units: "Se pueden pedir como máximo {count} unidades de un artículo a la vez.",
     price_changed: "El precio de un artículo del carrito ha cambiado.",
     no_shipping: "La tienda no hace envíos a esta dirección.",
     rate_gone: "Elija otro método de envío.",

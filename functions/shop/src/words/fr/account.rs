@@ -24,6 +24,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     link_sent: "Si un compte existe pour cette adresse, un e-mail contenant un lien vous est envoyé.",
     back_to_sign_in: "Retour à la connexion",
     set_password: "Enregistrer le mot de passe",
+    password_changed: "Votre nouveau mot de passe est enregistré. Veuillez l’utiliser pour vous connecter.",
     hello: "Bonjour {name}",
     sign_out: "Se déconnecter",
     orders: "Commandes",
@@ -49,6 +50,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     copy_requested: "{store} a bien reçu votre demande du {date} et vous remettra la copie.",
     copy_busy: "La boutique prépare d’autres copies. Veuillez réessayer dans quelques minutes.",
     delete_account: "Supprimer le compte",
+    account_deleted: "Votre compte a été supprimé.",
     what_is_deleted: "La boutique conserve les commandes aussi longtemps que la loi l’exige. Tout le reste est effacé.",
     code_to_delete: "Saisissez le code envoyé à {email}.",
 };

@@ -3,11 +3,12 @@
 use super::super::wording::{ErrorWords, PhraseWords};
 
 pub(super) const ERRORS: ErrorWords = ErrorWords {
-    too_long: "Veuillez raccourcir ce texte.",
+    too_long: "Veuillez utiliser au plus {count} caractères.",
     characters: "Veuillez n’utiliser que des lettres, des chiffres et des signes de ponctuation.",
     email: "Veuillez saisir une adresse e-mail, par exemple nom@example.com.",
     phone: "Veuillez saisir un numéro de téléphone valide.",
     postal_code: "Veuillez saisir un code postal valide pour ce pays.",
+    postal_code_like: "Veuillez saisir un code postal valide pour ce pays, par exemple {example}.",
     region: "Veuillez choisir une région de ce pays.",
     country: "Veuillez choisir un pays.",
     password_short: "Veuillez choisir un mot de passe d’au moins 8 caractères.",
@@ -23,6 +24,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     account_required: "Veuillez vous connecter pour commander.",
     address_needed: "Veuillez saisir une adresse.",
     rate_needed: "Veuillez choisir un mode d’expédition.",
+    shipping_added: "Les frais d’expédition ont été ajoutés. Veuillez vérifier le total, puis commander à nouveau.",
     method_needed: "Veuillez choisir un moyen de paiement.",
     closed: "La boutique n’accepte pas de commandes pour le moment.",
     address_limit: "Vous avez trop d’adresses enregistrées. Veuillez d’abord en supprimer une.",
@@ -33,6 +35,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     no_units: "La quantité doit être d’au moins 1.",
     no_variant: "Veuillez choisir une variante.",
     too_much: "C’est trop pour une seule commande. Veuillez retirer des articles du panier.",
+    too_many_units: "Un même article peut être commandé au plus {count} fois à la fois.",
     price_changed: "Le prix d’un article du panier a changé.",
     no_shipping: "La boutique ne livre pas à cette adresse.",
     rate_gone: "Veuillez choisir un autre mode d’expédition.",

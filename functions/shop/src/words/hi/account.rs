@@ -24,6 +24,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     link_sent: "अगर इस पते का खाता है, तो आपको लिंक वाली ईमेल मिलेगी।",
     back_to_sign_in: "साइन इन पर वापस जाएँ",
     set_password: "पासवर्ड सेट करें",
+    password_changed: "आपका नया पासवर्ड सेट हो गया है। कृपया उसी से साइन इन करें।",
     hello: "नमस्ते {name}",
     sign_out: "साइन आउट करें",
     orders: "ऑर्डर",
@@ -49,6 +50,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     copy_requested: "{store} को {date} का आपका अनुरोध मिल गया है, और कॉपी आपको दी जाएगी।",
     copy_busy: "दुकान अभी दूसरी कॉपियाँ बना रही है। कृपया कुछ मिनट बाद फिर से कोशिश करें।",
     delete_account: "खाता हटाएँ",
+    account_deleted: "आपका खाता मिटा दिया गया है।",
     what_is_deleted: "कानून के अनुसार जब तक ज़रूरी है, ऑर्डर दुकान के पास रहते हैं। बाकी सब मिटा दिया जाता है।",
     code_to_delete: "{email} पर भेजा गया कोड लिखें।",
 };

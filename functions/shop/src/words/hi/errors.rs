@@ -3,11 +3,12 @@
 use super::super::wording::{ErrorWords, PhraseWords};
 
 pub(super) const ERRORS: ErrorWords = ErrorWords {
-    too_long: "कृपया इसे छोटा करें।",
+    too_long: "कृपया अधिकतम {count} अक्षर लिखें।",
     characters: "कृपया केवल अक्षर, अंक और विराम चिह्न लिखें।",
     email: "कृपया सही ईमेल पता लिखें, जैसे name@example.com।",
     phone: "कृपया सही फ़ोन नंबर लिखें।",
     postal_code: "कृपया इस देश का सही पिन कोड लिखें।",
+    postal_code_like: "कृपया इस देश का सही पिन कोड लिखें, जैसे {example}।",
     region: "कृपया इस देश का कोई राज्य चुनें।",
     country: "कृपया देश चुनें।",
     password_short: "कृपया कम से कम 8 अक्षरों का पासवर्ड चुनें।",
@@ -23,6 +24,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     account_required: "ऑर्डर करने के लिए कृपया साइन इन करें।",
     address_needed: "कृपया पता लिखें।",
     rate_needed: "कृपया शिपिंग का विकल्प चुनें।",
+    shipping_added: "शिपिंग जोड़ दी गई है। कृपया कुल राशि देख लें और फिर से ऑर्डर करें।",
     method_needed: "कृपया भुगतान का तरीका चुनें।",
     closed: "दुकान अभी ऑर्डर नहीं ले रही है।",
     address_limit: "बहुत अधिक पते सहेजे गए हैं। कृपया पहले एक पता हटाएँ।",
@@ -33,6 +35,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     no_units: "मात्रा कम से कम 1 होनी चाहिए।",
     no_variant: "कृपया कोई विकल्प चुनें।",
     too_much: "एक ऑर्डर के लिए यह बहुत अधिक है। कृपया कार्ट से कुछ हटाएँ।",
+    too_many_units: "एक वस्तु एक बार में अधिकतम {count} ही ऑर्डर की जा सकती है।",
     price_changed: "कार्ट की किसी वस्तु की कीमत बदल गई है।",
     no_shipping: "दुकान इस पते पर डिलीवरी नहीं करती।",
     rate_gone: "कृपया शिपिंग का दूसरा विकल्प चुनें।",

@@ -24,6 +24,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     link_sent: "このメールアドレスのアカウントがある場合は、リンクをメールでお送りします。",
     back_to_sign_in: "ログインに戻る",
     set_password: "パスワードを設定",
+    password_changed: "新しいパスワードを設定しました。新しいパスワードでログインしてください。",
     hello: "{name} 様",
     sign_out: "ログアウト",
     orders: "ご注文履歴",
@@ -49,6 +50,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     copy_requested: "{store}は{date}のご請求を受け付けました。コピーはショップからお渡しします。",
     copy_busy: "ほかのコピーを作成中です。数分後にもう一度お試しください。",
     delete_account: "アカウントを削除",
+    account_deleted: "アカウントを削除しました。",
     what_is_deleted: "ご注文の記録は、法律で定められた期間ショップに保存されます。その他の情報はすべて消去されます。",
     code_to_delete: "{email}に送信された認証コードを入力してください。",
 };

@@ -3,11 +3,12 @@
 use super::super::wording::{ErrorWords, PhraseWords};
 
 pub(super) const ERRORS: ErrorWords = ErrorWords {
-    too_long: "短くしてください。",
+    too_long: "{count}文字以内で入力してください。",
     characters: "使用できない文字が含まれています。",
     email: "メールアドレスを正しく入力してください（例：name@example.com）。",
     phone: "電話番号を正しく入力してください。",
     postal_code: "この国の郵便番号を正しく入力してください。",
+    postal_code_like: "この国の郵便番号を正しく入力してください（例：{example}）。",
     region: "この国の都道府県・地域を選択してください。",
     country: "国を選択してください。",
     password_short: "パスワードは8文字以上で設定してください。",
@@ -23,6 +24,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     account_required: "ご注文にはログインが必要です。",
     address_needed: "住所を入力してください。",
     rate_needed: "配送方法を選択してください。",
+    shipping_added: "配送料が加わりました。合計金額をご確認のうえ、もう一度ご注文ください。",
     method_needed: "支払い方法を選択してください。",
     closed: "現在ご注文を受け付けていません。",
     address_limit: "保存できる住所の上限に達しました。先に住所を削除してください。",
@@ -33,6 +35,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     no_units: "数量は1以上にしてください。",
     no_variant: "種類を選んでください。",
     too_much: "一度にご注文いただける上限を超えています。カートの商品を減らしてください。",
+    too_many_units: "1つの商品につき、一度にご注文いただけるのは{count}点までです。",
     price_changed: "カート内の商品の価格が変わりました。",
     no_shipping: "この住所にはお届けできません。",
     rate_gone: "別の配送方法をお選びください。",

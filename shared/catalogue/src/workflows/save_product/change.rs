@@ -166,13 +166,14 @@ pub async fn change<C: Completion<ProductView>>(
     let now = services.clock.now();
     let own = input.images.as_ref().map(|images| media(store, &images.0)).unwrap_or_default();
     let mut field_errors = FieldErrorList::default();
-    validate_references(services, own, &mut field_errors).await?;
+    let referenced = &validate_references(services, own, &mut field_errors).await?;
     field_errors.into_result()?;
     retry(|| async {
         let (before, variants) =
             product::load(services, &store.id, id).await?.ok_or(Code::NotFound)?;
         expected.check(before.version)?;
-        let wanted = input.clone().apply(services, store, &before, now);
+        let mut wanted = input.clone().apply(services, store, &before, now);
+        referenced.measure(&store.id, &mut wanted.images);
         if wanted == before {
             return Ok(completion.unchanged(&ProductView::of(&before, &variants)));
         }

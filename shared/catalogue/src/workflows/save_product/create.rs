@@ -177,8 +177,9 @@ pub async fn plan(
     let image_inputs = input.images.take().map(|images| images.0).unwrap_or_default();
     let mut references = locations(&new_variants, |index| format!("/variants/{index}"));
     references.extend(media(store, &image_inputs));
-    validate_references(services, references, &mut field_errors).await?;
-    let new_images = images(services, store, image_inputs);
+    let referenced = validate_references(services, references, &mut field_errors).await?;
+    let mut new_images = images(services, store, image_inputs);
+    referenced.measure(&store.id, &mut new_images);
     validate_image_choices(&new_images, with_pointers(&new_variants), &mut field_errors);
     field_errors.into_result()?;
     let variants: Vec<Variant> =

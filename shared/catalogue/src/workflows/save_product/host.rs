@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
-use core_types::id::{MediaId, ProductId, StoreId};
+use core_types::id::{ProductId, StoreId};
 use primitives::problem::Problem;
 use services::Services;
 use table::retry;
 
 use super::write::Revision;
+use crate::media::Media;
 use crate::product::{self, Image, PRODUCT_UPDATED, Product, Variant};
 
 /// Replaces the images at these addresses by media of the store, and the images of variants with them. A
@@ -20,18 +21,22 @@ pub async fn host_images<S: BuildHasher + Sync>(
     services: &Services,
     store: &StoreId,
     id: &ProductId,
-    hosted: &HashMap<String, MediaId, S>,
+    hosted: &HashMap<String, Media, S>,
 ) -> Result<(), Problem> {
     retry(|| async move {
         let now = services.clock.now();
         let Some((before, variants)) = product::load(services, store, id).await? else {
             return Ok(());
         };
-        let address = |media: &MediaId| Image::address(&services.config.base_url, store, media);
+        let address = |media: &Media| Image::address(&services.config.base_url, store, &media.id);
         let image = |image: &Image| match hosted.get(&image.url) {
-            Some(media) if image.media_id.is_none() => {
-                Image { media_id: Some(media.clone()), url: address(media), alt: image.alt.clone() }
-            }
+            Some(media) if image.media_id.is_none() => Image {
+                media_id: Some(media.id.clone()),
+                url: address(media),
+                alt: image.alt.clone(),
+                width: media.width,
+                height: media.height,
+            },
             _ => image.clone(),
         };
         let images: Vec<Image> = before.images.iter().map(image).collect();

@@ -233,7 +233,28 @@ struct ExistingItem {
     active: Option<bool>,
     /// Of a location only: whether it is being emptied.
     closing: Option<bool>,
+    /// Of media only: the width in pixels.
+    width: Option<u32>,
+    /// Of media only: the height in pixels.
+    height: Option<u32>,
     version: u64,
+}
+
+/// The items that references lead to.
+#[derive(Debug, Default)]
+pub struct Referenced(HashMap<Key, ExistingItem>);
+
+impl Referenced {
+    /// Gives images the sizes of their media.
+    pub fn measure(&self, store: &core_types::id::StoreId, images: &mut [Image]) {
+        for image in images {
+            let key = image.media_id.as_ref().map(|id| core_types::key::media(store, id));
+            let media = key.and_then(|key| self.0.get(&key));
+            if let Some(media) = media {
+                (image.width, image.height) = (media.width, media.height);
+            }
+        }
+    }
 }
 
 impl ExistingItem {
@@ -245,12 +266,12 @@ impl ExistingItem {
 
 /// Adds a field error for every reference to an item that does not exist, or to a location that is not
 /// open. A reference is a key, the JSON pointer of its field, and the error code. One round trip for
-/// each 100 keys.
+/// each 100 keys. Returns what there is.
 pub async fn validate_references(
     services: &Services,
     references: Vec<(Key, String, &'static str)>,
     field_errors: &mut FieldErrorList,
-) -> Result<(), Problem> {
+) -> Result<Referenced, Problem> {
     let mut seen: HashSet<&Key> = HashSet::new();
     let distinct: Vec<&Key> =
         references.iter().map(|(key, ..)| key).filter(|key| seen.insert(*key)).collect();
@@ -258,13 +279,11 @@ pub async fn validate_references(
     for keys in distinct.chunks(100) {
         let mut batch = services.table.get_many(keys).await?;
         for key in keys {
-            present.extend(
-                batch.take::<ExistingItem>(key)?.map(|one| ((*key).clone(), one.is_open())),
-            );
+            present.extend(batch.take::<ExistingItem>(key)?.map(|one| ((*key).clone(), one)));
         }
     }
     for (key, pointer, code) in &references {
-        match present.get(key) {
+        match present.get(key).map(ExistingItem::is_open) {
             None => {
                 let noun = code.strip_prefix("unknown_").unwrap_or("object");
                 field_errors.add(pointer, code, format!("There is no such {noun} in the store."));
@@ -275,7 +294,7 @@ pub async fn validate_references(
             Some(true) => {}
         }
     }
-    Ok(())
+    Ok(Referenced(present))
 }
 
 /// The references of first stock to locations. `pointer` gives the JSON pointer of a draft.
@@ -315,6 +334,8 @@ pub fn images(services: &Services, store: &Store, inputs: Vec<ImageInput>) -> Ve
         },
         media_id: input.media_id,
         alt: input.alt.map(String::from).unwrap_or_default(),
+        width: None,
+        height: None,
     };
     inputs.into_iter().map(image).collect()
 }

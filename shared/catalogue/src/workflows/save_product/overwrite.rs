@@ -43,15 +43,16 @@ pub async fn overwrite<C: Completion<ProductView>>(
         let (before, variants) =
             product::load(services, &store.id, id).await?.ok_or(Code::NotFound)?;
         let mut field_errors = FieldErrorList::default();
-        let (wanted, new_variants) =
+        let (mut wanted, new_variants) =
             wanted(services, store, (&before, input.clone()), &mut field_errors, now);
         validate_image_choices(&wanted.images, with_pointers(&new_variants), &mut field_errors);
         let (after, added) = arranged(&wanted, &variants, new_variants, now);
         let after = without_missing_images(&wanted.images, after, now);
         let mut references = own.clone();
         references.extend(locations(&added, |index| format!("/variants/{index}")));
-        validate_references(services, references, &mut field_errors).await?;
+        let referenced = validate_references(services, references, &mut field_errors).await?;
         field_errors.into_result()?;
+        referenced.measure(&store.id, &mut wanted.images);
         if after.len() > MAX_VARIANTS {
             return Err(Code::VariantLimit.with("limit", MAX_VARIANTS));
         }

@@ -11,12 +11,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::taxes::TaxRules;
 use crate::discount::Discount;
 use crate::gift_card::GiftCard;
 use crate::order::cart::CartLine;
 use crate::order::item::Units;
 use crate::order::{DiscountAllocation, OrderDiscountView, ShippingLine, Totals};
-use crate::shipping::{Parcel, ShippingRateKind};
+use crate::shipping::{self, Parcel, ShippingRate, ShippingRateKind, ShippingZone};
 use crate::tax::{LineTax, TaxLocation};
 
 /// A line of a cart at the store's price and stock.
@@ -93,6 +94,22 @@ impl Quote {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The rates of a zone that are available for the cart. Each has its price at the place where the cart was
+    /// priced, without a tax that the buyer does not pay.
+    pub fn offered<'a>(
+        &self,
+        zone: &'a ShippingZone,
+        taxes: &TaxRules,
+    ) -> Vec<(&'a ShippingRate, Money)> {
+        let listed = self.parcel.iter().flat_map(|parcel| shipping::offered(zone, parcel));
+        listed.map(|(rate, price)| (rate, taxes.net_shipping(price, rate, &self.lines))).collect()
+    }
+
+    /// Whether the price of any goods loses the store's tax.
+    pub fn is_net(&self, taxes: &TaxRules) -> bool {
+        taxes.deducts(None, &self.lines)
     }
 
     /// Whether any line needs shipping.

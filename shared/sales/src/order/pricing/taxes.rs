@@ -75,6 +75,11 @@ impl TaxRules {
         if is_taxed { Vec::new() } else { tax::applicable(&self.rates, home, class) }
     }
 
+    /// Whether the price of any goods loses tax.
+    pub(super) fn deducts(&self, rate: Option<&ShippingRate>, lines: &[PricedLine]) -> bool {
+        lines.iter().any(|line| !self.deducted(rate, &line.sellable).is_empty())
+    }
+
     /// The tax of a line's amount after discounts.
     pub(super) fn on_line(
         &self,
@@ -110,7 +115,7 @@ impl TaxRules {
         rate: &ShippingRate,
         lines: &[PricedLine],
     ) -> Money {
-        if lines.iter().all(|line| self.deducted(Some(rate), &line.sellable).is_empty()) {
+        if !self.deducts(Some(rate), lines) {
             return price;
         }
         let home = Self { place: self.home.clone(), pickup: None, ..self.clone() };

@@ -9,12 +9,13 @@ use primitives::problem::{FieldError, Problem};
 use crate::discount::{DiscountCode, Shopper};
 use crate::gift_card::GiftCardCode;
 use crate::order::cart::{CartLine, PaymentInput};
-use crate::order::pricing::{Buyer, Quote};
+use crate::order::pricing::{Buyer, Quote, TaxRules};
 use crate::payment::manual_method::ManualMethod;
 use crate::shipping::ShippingZone;
 use crate::tax::TaxLocation;
 
 /// The content of an order to be placed.
+#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 #[derive(Debug, Clone, Default)]
 pub struct Cart {
     /// The lines, merged.
@@ -44,8 +45,9 @@ pub struct Cart {
     pub payment: Option<PaymentInput>,
     /// Whether only a price is requested, so that no transaction validates the cart later.
     pub dry_run: bool,
-    /// Whether it is a saved cart, whose discount codes were looked up before: a code that is unknown by now
-    /// counts as no attempt. A shipping rate is required of it in a dry run, too.
+    /// Whether the discount codes were looked up before: one that is unknown by now counts as no attempt.
+    pub has_known_codes: bool,
+    /// Whether it is a saved cart: a shipping rate is required of it in a dry run, too.
     pub is_saved: bool,
     /// Field errors found before the store was read.
     pub field_errors: Vec<FieldError>,
@@ -88,6 +90,8 @@ pub struct PricedCart {
     pub quote: Quote,
     /// The store's shipping zones.
     pub zones: Vec<ShippingZone>,
+    /// The tax rules that it was priced by.
+    pub taxes: TaxRules,
     /// The manual payment method, if the cart has one.
     pub method: Option<ManualMethod>,
     /// The instructions of a manual payment.

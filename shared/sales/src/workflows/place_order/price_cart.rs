@@ -124,6 +124,7 @@ pub(super) async fn price_as(
         settings,
         quote,
         zones: rules.zones,
+        taxes: rules.taxes,
         method,
         instructions,
         field_errors,

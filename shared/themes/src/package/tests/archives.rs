@@ -321,10 +321,22 @@ fn system_files_are_left_out_with_a_warning() {
         all.push(deflated(name, b"\0\x05\x16\x07"));
     }
     all.push(deflated("README.md", b"# Plain Linen"));
-    all.push(deflated(".github/workflows/ci.yml", b"on: push"));
+    all.push(deflated("LICENSE.md", b"MIT"));
+    for name in [".github/workflows/ci.yml", ".github/workflows/cd.yml", "notes/a.txt"] {
+        all.push(deflated(name, b"on: push"));
+    }
     let reading = read(&zip(&all));
     let expected = [IgnoredFile, OutsideDirectories].into();
     assert_eq!((errors(&reading), warnings(&reading)), ([].into(), expected));
-    assert_eq!(reading.findings.len(), 6);
+    let outside = reading.findings.iter().filter(|finding| finding.code == OutsideDirectories);
+    let outside: Vec<(&str, &str)> =
+        outside.map(|finding| (finding.path.as_str(), finding.detail.as_str())).collect();
+    let expected = [
+        (".github/", "Not in a directory of a theme; its 2 files were ignored."),
+        ("notes/", "Not in a directory of a theme; its file was ignored."),
+        ("LICENSE.md", "Not in a directory of a theme; the file and README.md were ignored."),
+    ];
+    assert_eq!(outside, expected);
+    assert_eq!(reading.findings.len(), 7);
     assert_eq!(reading.package.unwrap().files.len(), theme().len());
 }

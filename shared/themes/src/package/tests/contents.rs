@@ -238,6 +238,11 @@ fn every_default_and_bound_of_a_setting_is_validated() {
     assert_eq!(schema.settings().next().unwrap().default, Some(json!("<p>a</p>")));
     let loose = read(&one(&json!({"type": "text", "id": "a", "colour": "x"})));
     assert_eq!(warnings(&loose), [SettingLabelMissing, SettingUnknownMember].into());
+    let palette = one(&json!({"type": "color_palette", "id": "a"}));
+    assert!(!warnings(&read(&palette)).contains(&SettingLabelMissing));
+    let alpha = |kind: &str| one(&json!({"type": kind, "id": "a", "label": "A", "alpha": true}));
+    assert!(warnings(&read(&alpha("color"))).is_empty());
+    assert_eq!(warnings(&read(&alpha("text"))), [SettingUnknownMember].into());
 }
 
 #[test]

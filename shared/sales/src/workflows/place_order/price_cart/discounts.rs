@@ -109,7 +109,7 @@ async fn throttle(
     codes: &[Option<UniqueDiscountCode>],
     consistency: ReadConsistency,
 ) -> Result<(), Problem> {
-    let is_attempt = !codes.is_empty() && !cart.is_saved;
+    let is_attempt = !codes.is_empty() && !cart.has_known_codes;
     let Some(network) = cart.shopper_network.as_deref().filter(|_| is_attempt) else {
         return Ok(());
     };
