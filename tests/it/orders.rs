@@ -145,9 +145,16 @@ async fn an_order_is_fulfilled_in_parts_with_tracking() {
     let mail = market.gateway.mailbox("shopper@example.com").nth(2).await;
     assert!(mail.text.contains("Number: AB1"), "{}", mail.text);
     assert_eq!(market.levels(&book).await, [7, 0, 1, 8]);
-    let rest = market.act(&placed.id, "fulfill", json!({})).await.expect(201);
+    let carried =
+        json!({"tracking": {"company": "DHL", "number": "JD 01"}, "notify_customer": true});
+    let rest = market.act(&placed.id, "fulfill", carried).await.expect(201);
     assert_eq!(rest.str("/order/fulfillment_status"), "fulfilled");
     assert_eq!(counts(&rest, "/fulfillment/items"), 2);
+    let mail = market.gateway.mailbox("shopper@example.com").nth(3).await.text;
+    assert!(
+        mail.contains("https://www.dhl.com/") && mail.contains("tracking-id=JD%2001"),
+        "{mail}"
+    );
     let rejected = market.act(&placed.id, "fulfill", json!({})).await.expect(409);
     rejected.problem("nothing_to_fulfill");
     let path = format!("/v1/orders/{}/fulfillments", placed.id);

@@ -289,7 +289,8 @@ async fn compose_shipped(services: &Services, event: &Event) -> Result<Composed,
     let Some((context, Some(fulfillment))) = found else { return Ok(None) };
     let mut tracking = fulfillment.tracking.clone();
     let base_url = &services.config.base_url;
-    tracking.url = tracking.url.filter(|url| may_be_followed(url, &context.domains, base_url));
+    let may_be_followed = |url: &String| may_be_followed(url, &context.domains, base_url);
+    tracking.url = tracking.url.take().filter(may_be_followed).or_else(|| tracking.carriers_page());
     let (fulfillment, tracking) = (Some(&fulfillment), Some(&tracking));
     context
         .mail_about_order(services, OrderNews { fulfillment, tracking, ..Default::default() })

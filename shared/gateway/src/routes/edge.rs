@@ -206,8 +206,7 @@ pub struct RequestSummary {
 
 /// Leaves of what another router noted about a request what is ours: who asks, whether the event could be
 /// read, whether a budget is charged, what its parts read together, which page a mail leads to, and whether codes
-/// were looked up before. Its path's parameters are
-/// to be found anew.
+/// were looked up before. Its path's parameters are to be found anew.
 pub fn hand_on(extensions: &mut Extensions) {
     let mut noted = std::mem::take(extensions);
     move_to::<ClientIp>(&mut noted, extensions);

@@ -78,6 +78,7 @@ mod tests {
     use primitives::clock::Timestamp;
 
     use super::*;
+    use crate::order::tracking::pages;
 
     #[test]
     fn a_tracking_link_leads_to_a_carrier_or_the_store() {
@@ -104,6 +105,16 @@ mod tests {
             "http://www.dhl.com/",
         ] {
             assert!(!may(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn the_pages_of_known_carriers_may_be_followed() {
+        let domains = Domains::of(&StoreId::derive(&["s"]), None);
+        let pages: Vec<String> = pages("JD 01").collect();
+        assert!(pages.len() > 10);
+        for page in pages {
+            assert!(may_be_followed(&page, &domains, "https://api.example.com"), "{page}");
         }
     }
 

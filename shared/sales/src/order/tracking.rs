@@ -2,6 +2,8 @@
 
 use core_types::fold::fold;
 
+use super::fulfillment::Tracking;
+
 /// Where in the address the number stands.
 const NUMBER: &str = "{number}";
 
@@ -48,6 +50,14 @@ const CARRIERS: [(&[&str], &str); 15] = [
     ),
 ];
 
+impl Tracking {
+    /// The page on which the carrier shows the parcel, if its name is known.
+    #[must_use]
+    pub fn carriers_page(&self) -> Option<String> {
+        tracking_url(self.company.as_deref()?, self.number.as_deref()?)
+    }
+}
+
 /// The page on which a carrier shows a parcel, if its name is known: with words around it as well (`DHL Express`).
 #[must_use]
 pub fn tracking_url(carrier: &str, number: &str) -> Option<String> {
@@ -72,6 +82,12 @@ fn words_of(name: &str) -> String {
 fn encoded(text: &str) -> String {
     let encoded: String = url::form_urlencoded::byte_serialize(text.as_bytes()).collect();
     encoded.replace('+', "%20")
+}
+
+/// The page of each carrier for a parcel.
+#[cfg(test)]
+pub(crate) fn pages(number: &str) -> impl Iterator<Item = String> {
+    CARRIERS.iter().filter_map(move |(names, _)| tracking_url(names.first()?, number))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::inventory::{Level, MAX_QUANTITY};
 use crate::location;
 use crate::product::{FieldErrorList, Image, ImageInput, MAX_OPTIONS, Sku, Variant, variant_title};
 use core_types::fields::{Country, HsCode, Metadata, WebUrl};
-use core_types::id::{LocationId, ProductId, VariantId};
+use core_types::id::{LocationId, ProductId, StoreId, VariantId};
 use core_types::money::{Money, MoneyInput};
 use identity::store::{InventoryPolicy, Store};
 use primitives::clock::Timestamp;
@@ -246,7 +246,7 @@ pub struct Referenced(HashMap<Key, ExistingItem>);
 
 impl Referenced {
     /// Gives images the sizes of their media.
-    pub fn measure(&self, store: &core_types::id::StoreId, images: &mut [Image]) {
+    pub fn measure(&self, store: &StoreId, images: &mut [Image]) {
         for image in images {
             let key = image.media_id.as_ref().map(|id| core_types::key::media(store, id));
             let media = key.and_then(|key| self.0.get(&key));
