@@ -96,6 +96,8 @@ for (const [width, colorScheme] of [[360, "light"], [1280, "light"], [1280, "dar
   await addresses(page, width);
   await page.goto(`${shop}/account/register`);
   await look(page, "register", width);
+  await page.goto(`${shop}/account/profile`);
+  await look(page, "profile", width);
   await page.goto(`${shop}/account/privacy`);
   await look(page, "privacy", width);
   const serious = page.faults.filter((fault) => !/40[34]|422/.test(fault));

@@ -12,6 +12,7 @@ mod pages;
 mod password;
 mod pickups;
 mod privacy;
+mod profile;
 mod races;
 mod returns;
 mod themed_accounts;

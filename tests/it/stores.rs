@@ -1,5 +1,6 @@
 //! Stores: their states, their subdomains, what they say of themselves.
 
+mod alerts;
 mod branding;
 mod domains;
 mod members;

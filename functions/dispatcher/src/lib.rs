@@ -21,6 +21,7 @@
 //! Work that calls payment providers goes to workers through a queue ([`work`]), and this function is the
 //! worker as well: a run of the schedule waits for no provider.
 
+mod alerts;
 mod cart_mails;
 mod category_drains;
 mod create;

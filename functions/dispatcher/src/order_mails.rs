@@ -34,13 +34,14 @@ use table::Write;
 use table::item::{Item, Key};
 use table::outbox::Outgoing;
 
+use crate::alerts;
 use crate::cart_mails::compose_cart_abandoned;
 
 /// The items that are written with a published event.
 #[derive(Debug, Clone)]
 pub(crate) struct EventOutput {
-    /// The mail that follows from it.
-    mail: Option<Mail>,
+    /// The mails that follow from it.
+    mails: Vec<Mail>,
     /// The link whose token is in the mail.
     link: Option<Link>,
     /// The order that was paid with real money, if the event says so.
@@ -49,10 +50,10 @@ pub(crate) struct EventOutput {
 
 impl Outgoing for EventOutput {
     fn put_into(self, write: Write) -> Write {
-        write
-            .when_some(self.link, |write, link| write.create(&link, Code::VersionConflict))
-            .when_some(self.mail, Write::emit)
-            .when_some(self.paid, Write::emit)
+        let write =
+            write.when_some(self.link, |write, link| write.create(&link, Code::VersionConflict));
+        let write = self.mails.into_iter().fold(write, Write::emit);
+        write.when_some(self.paid, Write::emit)
     }
 }
 
@@ -64,11 +65,11 @@ pub(crate) async fn compose_for_event(
     services: &Services,
     event: &Event,
 ) -> Result<Option<EventOutput>, Problem> {
-    let (mail, link) = compose_mail(services, event).await?.unzip();
+    let (mails, link) = compose_mails(services, event).await?;
     let paid =
         if event.name == ORDER_PAID.name { paid_order_of(services, event).await? } else { None };
-    let any = mail.is_some() || paid.is_some();
-    Ok(any.then(|| EventOutput { mail, link: link.flatten(), paid }))
+    let any = !mails.is_empty() || paid.is_some();
+    Ok(any.then(|| EventOutput { mails, link, paid }))
 }
 
 /// Returns an order that was paid through a provider, and not in its sandbox. Merchants can mark any
@@ -113,36 +114,47 @@ fn taken_by_providers(event: &Event) -> Vec<PaymentId> {
     payments.into_iter().flatten().filter(taken).filter_map(id).collect()
 }
 
-/// Composes the mail that follows from an event; none if nobody is to be notified any more.
+/// Composes the mails that follow from an event, and the link whose token is in one; none if nobody is to be notified any
+/// more.
 ///
 /// # Errors
 /// 503 when the table or the secret cannot be reached.
-async fn compose_mail(
+async fn compose_mails(
     services: &Services,
     event: &Event,
-) -> Result<Option<(Mail, Option<Link>)>, Problem> {
-    let composed = match event.notice {
-        None => return Ok(None),
-        Some(Notice::ConfirmAddress) => compose_confirm_address(services, event).await?,
-        Some(Notice::OrderPlaced) => compose_order_placed(services, event).await?,
-        Some(Notice::OrderShipped) => compose_shipped(services, event).await?,
-        Some(Notice::OrderDelivered) => compose_delivered(services, event).await?,
-        Some(Notice::OrderRefunded) => compose_refunded(services, event).await?,
-        Some(Notice::OrderCancelled) => {
-            compose_order_ended(services, event, NotificationKind::OrderCancelled).await?
+) -> Result<(Vec<Mail>, Option<Link>), Problem> {
+    let Some(notice) = event.notice else { return Ok((Vec::new(), None)) };
+    let (composed, alert) = match notice {
+        Notice::OrderPlaced => compose_order_placed(services, event).await?,
+        Notice::FormSubmitted => (None, alerts::about_message(services, event).await?),
+        Notice::DataRequested => (None, alerts::about_data_request(services, event).await?),
+        Notice::ConfirmAddress => (compose_confirm_address(services, event).await?, None),
+        Notice::OrderShipped => (compose_shipped(services, event).await?, None),
+        Notice::OrderDelivered => (compose_delivered(services, event).await?, None),
+        Notice::OrderRefunded => (compose_refunded(services, event).await?, None),
+        Notice::OrderCancelled => {
+            let kind = NotificationKind::OrderCancelled;
+            (compose_order_ended(services, event, kind).await?, None)
         }
-        Some(Notice::OrderExpired) => {
-            compose_order_ended(services, event, NotificationKind::OrderExpired).await?
+        Notice::OrderExpired => {
+            let kind = NotificationKind::OrderExpired;
+            (compose_order_ended(services, event, kind).await?, None)
         }
-        Some(Notice::PaymentRequested) => compose_payment_requested(services, event).await?,
-        Some(Notice::CartAbandoned) => {
-            compose_cart_abandoned(services, event).await?.map(|content| (content, None))
+        Notice::PaymentRequested => (compose_payment_requested(services, event).await?, None),
+        Notice::CartAbandoned => {
+            let content = compose_cart_abandoned(services, event).await?;
+            (content.map(|content| (content, None)), None)
         }
-        Some(Notice::DisputeOpened) => disputed(services, event).await?,
+        Notice::DisputeOpened => (disputed(services, event).await?, None),
     };
-    let Some((content, link)) = composed else { return Ok(None) };
+    if composed.is_none() && alert.is_none() {
+        return Ok((Vec::new(), None));
+    }
     let key = services.secrets.mail_key().await?;
-    Ok(Some((Mail::of_event(event, &key, &content)?, link)))
+    let (content, link) = composed.unzip();
+    let mail = content.map(|content| Mail::of_event(event, &key, &content)).transpose()?;
+    let alert = alert.map(|alert| Mail::compose(&key, &alert, event.created_at)).transpose()?;
+    Ok((mail.into_iter().chain(alert).collect(), link.flatten()))
 }
 
 /// The content of a mail, and the link whose token is in it.
@@ -267,17 +279,23 @@ impl OrderContext {
     }
 }
 
-/// To the shopper: the order was placed, and paid if it was to be paid through a provider. None if the store does not
-/// want that mail by now.
-async fn compose_order_placed(services: &Services, event: &Event) -> Result<Composed, Problem> {
-    match load_order(services, event, NotificationKind::OrderPlaced).await? {
-        Some(context) if context.settings.order_confirmation => {
-            let pickup = context.pickup(services).await?;
-            let pickup = pickup.as_ref();
-            context.mail_about_order(services, OrderNews { pickup, ..Default::default() }).await
-        }
-        _ => Ok(None),
+/// To the shopper, and to the store's owner: the order was placed, and paid if it was to be paid through a provider.
+/// Neither if the store does not want that mail by now.
+async fn compose_order_placed(
+    services: &Services,
+    event: &Event,
+) -> Result<(Composed, Option<MailContent>), Problem> {
+    let Some(context) = load_order(services, event, NotificationKind::OrderPlaced).await? else {
+        return Ok((None, None));
+    };
+    let (store, settings) = (&context.store, &context.settings);
+    let alert = alerts::about_order(services, (store, settings), &context.order).await?;
+    if !context.settings.order_confirmation {
+        return Ok((None, alert));
     }
+    let pickup = context.pickup(services).await?;
+    let news = OrderNews { pickup: pickup.as_ref(), ..Default::default() };
+    Ok((context.mail_about_order(services, news).await?, alert))
 }
 
 /// To the customer: a fulfilment was shipped.

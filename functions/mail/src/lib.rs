@@ -310,6 +310,7 @@ async fn check_and_count_quota(
             allowance::count_about_order(write, to, (unverified, requested_by), now)
         }
         Some(store) if content.is_to_unverified => allowance::count_code(write, store, to, now),
+        None if content.is_alert => allowance::count_alert(write, to, now),
         Some(_) | None => return Ok(None),
     };
     match write.commit().await {

@@ -1,12 +1,14 @@
-//! A customer's account: sign-in by password or mailed code, orders, addresses, and what becomes of their data. Pages that
+//! A customer's account: sign-in by password or mailed code, orders, addresses, details, and what becomes of their data. Pages that
 //! the theme has templates for are rendered by it, without its scripts ([`themed`]); the others are the platform's.
 
 mod address_form;
 mod addresses;
 mod errors;
+mod inputs;
 mod new_password;
 mod order;
 mod privacy;
+mod profile;
 mod quiet;
 mod register;
 mod session;
@@ -20,6 +22,7 @@ use axum::Router;
 use axum::response::Response;
 use axum::routing::{get, post};
 use http::StatusCode;
+use maud::html;
 use shop_theme::Page;
 
 use crate::frame::Navigation;
@@ -44,10 +47,12 @@ pub(crate) fn routes() -> Router<Arc<Shops>> {
         .route("/account/logout", get(sign_in::sign_out).post(sign_in::sign_out))
         .route("/account/orders/{id}", get(order::show))
         .route("/account/addresses", get(addresses::show).post(addresses::add))
-        .route("/account/addresses/{id}", post(addresses::change))
+        .route("/account/profile", get(profile::show).post(profile::change))
         .route("/account/privacy", get(privacy::show))
-        .route("/account/data-request", post(privacy::request_copy))
-        .route("/account/delete", post(privacy::delete))
+        // A sign-in leads back to where a form was sent, when the session has ended meanwhile.
+        .route("/account/addresses/{id}", get(addresses::show).post(addresses::change))
+        .route("/account/data-request", get(privacy::show).post(privacy::request_copy))
+        .route("/account/delete", get(privacy::show).post(privacy::delete))
 }
 
 /// `GET /account`.
@@ -73,7 +78,11 @@ async fn account(visit: &Visit) -> Result<Response, Response> {
     );
     let (me, orders) = (me?, orders?);
     let own = Own { me, orders: items(&orders), addresses: items(&addresses?) };
-    let below = themed::link("/account/privacy", visit.words().accounts.data_below);
+    let words = &visit.words().accounts;
+    let below = html! {
+        (themed::link("/account/profile", words.details_below))
+        (themed::link("/account/privacy", words.data_below))
+    };
     let page = Themed::new(visit, theme, Page::Account).own(own.clone()).below(&below);
     match page.answer(StatusCode::OK).await {
         Some(response) => Ok(response),

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use core_types::event::Event;
 use core_types::id::ExportId;
+use core_types::mail::Notice;
 use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::idempotency::Commit;
@@ -90,7 +91,7 @@ pub(crate) async fn create(
         let request = DataRequest { export_id: export.id.clone(), at: now };
         let write = unfinished::create(&app, &export).await?;
         next.save(write, Code::VersionConflict)
-            .emit(event)
+            .emit(event.with_mail(Notice::DataRequested))
             .answer(Accepted::new(&OwnDataRequest::from(&request)), now)
             .await
     })

@@ -8,6 +8,7 @@ use callers::PublicStorefront;
 use catalogue::form::{FORM_SUBMITTED, Filled, FormStatus, FormSubmission, MAX_BYTES};
 use core_types::fields::{Handle, Subdomain};
 use core_types::id::FormSubmissionId;
+use core_types::mail::Notice;
 use core_types::resource::Resource;
 use gateway::app::App;
 use gateway::reply::Accepted;
@@ -72,7 +73,8 @@ pub(crate) async fn submit(
     let source = inbound.client_prefix();
     let submission = FormSubmission::submit(&shop.store().id, form, filled, source, now);
     let wanted = submission.status != FormStatus::Spam;
-    let event = wanted.then(|| submission.event(&FORM_SUBMITTED, now));
+    let event = || submission.event(&FORM_SUBMITTED, now).with_mail(Notice::FormSubmitted);
+    let event = wanted.then(event);
     app.table
         .write()
         .create(&submission, Code::VersionConflict)

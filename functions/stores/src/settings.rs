@@ -102,6 +102,8 @@ pub struct NotificationsRequest {
     refund_confirmation: Patch<Flag>,
     /// Whether a mail confirms that an order was cancelled, or was not paid in time.
     cancellation_confirmation: Patch<Flag>,
+    /// Whether the owner is mailed about new orders, messages and requests for data.
+    owner_alerts: Patch<Flag>,
     /// The sender's name in mails; the store's name by default.
     sender_name: Patch<DisplayName<1, 100>>,
     /// The store's page that shows an order: `https://shop.example/orders/{order_id}?token={token}`.
@@ -205,6 +207,7 @@ impl NotificationsRequest {
         let cancelled = &mut group.cancellation_confirmation;
         let on = default.cancellation_confirmation;
         set(cancelled, self.cancellation_confirmation, on, |flag| flag.0);
+        set(&mut group.owner_alerts, self.owner_alerts, default.owner_alerts, |flag| flag.0);
         self.sender_name.apply(&mut group.sender_name);
         set(&mut group.order_status_url, self.order_status_url, None, Some);
         set(&mut group.payment_url, self.payment_url, None, Some);

@@ -109,6 +109,8 @@ pub struct Notifications {
     pub refund_confirmation: bool,
     /// Whether a mail reports that an order was cancelled or not paid in time.
     pub cancellation_confirmation: bool,
+    /// Whether the owner is mailed about new orders, messages and requests for data.
+    pub owner_alerts: bool,
     /// The sender's name in mails; the store's name if null.
     pub sender_name: Option<String>,
     /// The store's page that shows an order by its token. Mails about orders link to it.
@@ -130,6 +132,7 @@ impl Default for Notifications {
             delivery_confirmation: true,
             refund_confirmation: true,
             cancellation_confirmation: true,
+            owner_alerts: false,
             sender_name: None,
             order_status_url: None,
             payment_url: None,

@@ -5,6 +5,7 @@
 //! it is sent; and so is one about an account, so that the time of its request does not show whether there is one.
 
 mod account;
+mod alerts;
 mod built_in;
 mod carriers;
 mod cart;
@@ -23,6 +24,7 @@ use core_types::mail::MailContent;
 use primitives::problem::Problem;
 use services::Services;
 
+pub use alerts::{data_request_alert, message_alert, order_alert};
 pub use carriers::may_be_followed;
 pub use cart::cart_mail;
 pub use dispute::dispute_opened;

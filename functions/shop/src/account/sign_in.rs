@@ -95,7 +95,7 @@ pub(super) async fn submit(_: Navigation, visit: Visit, sent: Fields) -> Respons
     }
     let body = json!({"email": input(&sent, "email"), "password": password(&sent, "password")});
     match visit.at_store("/login", body).await {
-        Ok(session) => signed_in(&visit, &session, &target(&sent)).await,
+        Ok(session) => begin(&visit, &session, &target(&sent)).await,
         Err(fault) => rejected(&visit, &sent, &fault).await,
     }
 }
@@ -112,7 +112,7 @@ async fn rejected(visit: &Visit, sent: &Fields, fault: &Fault) -> Response {
 }
 
 /// Begins the session of this browser. The guest's cart becomes the customer's.
-async fn signed_in(visit: &Visit, session: &Value, target: &str) -> Response {
+pub(super) async fn begin(visit: &Visit, session: &Value, target: &str) -> Response {
     let token = text(session, "access_token");
     let mut response = Redirect::to(target).into_response();
     if let Some(guests) = visit.cart().filter(|cart| cart.token.is_some()) {
@@ -159,7 +159,7 @@ pub(super) async fn verify(_: Navigation, visit: Visit, sent: Fields) -> Respons
     let body = json!({"challenge_id": challenge, "code": code(&sent)});
     let call = visit.call_at(Method::POST, format!("{CUSTOMER}/login/otp/verify")).body(body);
     match visit.send(call).await {
-        Ok(answer) => signed_in(&visit, &answer.json(), &target).await,
+        Ok(answer) => begin(&visit, &answer.json(), &target).await,
         Err(fault) if fault.status.is_client_error() => {
             let words = visit.words();
             let is_early = fault.retry_after.is_some();

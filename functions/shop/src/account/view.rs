@@ -5,6 +5,7 @@ use http::StatusCode;
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::inputs::Inputs;
 use crate::fault::Fault;
 use crate::form::Fields;
 use crate::frame::Page;
@@ -29,34 +30,6 @@ pub(super) fn page(
     Page::new(visit, title, content).answer(status)
 }
 
-/// The inputs of forms, in the words of a shop.
-struct Inputs<'a>(&'a Words);
-
-impl Inputs<'_> {
-    fn email(&self, value: &str) -> Markup {
-        self.input("email", (self.0.email, "email", "username"), value)
-    }
-
-    fn password(&self, name: &str, (label, purpose): (&str, &str)) -> Markup {
-        self.input(name, (label, "password", purpose), "")
-    }
-
-    fn name(&self, name: &str, (label, purpose): (&str, &str), value: &str) -> Markup {
-        self.input(name, (label, "text", purpose), value)
-    }
-
-    fn input(&self, name: &str, (label, kind, purpose): (&str, &str, &str), value: &str) -> Markup {
-        let is_optional = matches!(name, "first_name" | "last_name");
-        html! {
-            div.field {
-                label for=(name) { (label) @if is_optional { span.optional { " " (self.0.optional) } } }
-                input id=(name) name=(name) type=(kind) autocomplete=(purpose) value=[(!value.is_empty()).then_some(value)]
-                    required[!is_optional];
-            }
-        }
-    }
-}
-
 /// The sign-in page.
 pub(super) struct SignIn<'a> {
     pub(super) visit: &'a Visit,
@@ -75,8 +48,8 @@ impl SignIn<'_> {
             @if let Some(done) = self.done { div.notice.good role="status" { p { (done) } } }
             form method="post" action="/account/login" {
                 input type="hidden" name="return_to" value=(self.target);
-                (Inputs(words).email(self.email))
-                (Inputs(words).password("password", (own.password, "current-password")))
+                (Inputs::of(words).email(self.email))
+                (Inputs::of(words).password("password", (own.password, "current-password")))
                 div.actions {
                     button.primary { (words.sign_in) }
                     button.secondary formaction="/account/login/code" formnovalidate { (own.code_instead) }
@@ -104,10 +77,11 @@ impl AskForCode<'_> {
         let content = html! {
             form method="post" action="/account/login/code" {
                 input type="hidden" name="return_to" value=(self.target);
-                (Inputs(words).email(self.email))
+                (Inputs::of(words).email(self.email))
                 button.primary { (own.mail_code) }
             }
             p { a href={ "/account/login?return_to=" (self.target) } { (own.sign_in_by_password) } }
+            p { (own.no_account) " " a href={ "/account/register?return_to=" (self.target) } { (own.register) } }
         };
         page(self.visit, (own.sign_in_by_code, self.error.as_slice()), &content, status)
     }
@@ -129,7 +103,7 @@ impl Recovery<'_> {
             @if self.is_sent { p { (own.link_sent) } }
             @else {
                 form method="post" action="/account/recover" {
-                    (Inputs(words).email(self.email))
+                    (Inputs::of(words).email(self.email))
                     button.primary { (own.mail_link) }
                 }
             }
@@ -152,8 +126,8 @@ impl NewPassword<'_> {
         let own = &words.accounts;
         let content = html! {
             form method="post" action=(self.path) {
-                (Inputs(words).password("password", (own.new_password, "new-password")))
-                (Inputs(words).password("password_confirmation", (own.once_more, "new-password")))
+                (Inputs::of(words).password("password", (own.new_password, "new-password")))
+                (Inputs::of(words).password("password_confirmation", (own.once_more, "new-password")))
                 button.primary { (own.set_password) }
             }
         };
@@ -198,11 +172,11 @@ impl Privacy<'_> {
                 p.faint { (own.what_is_deleted) }
                 form method="post" action="/account/delete" {
                     @if let Some(challenge) = self.challenge {
-                        p { (fill(own.code_to_delete, &[("email", text(me, "email"))])) }
+                        p { (fill(own.code_mailed, &[("email", text(me, "email"))])) }
                         input type="hidden" name="challenge_id" value=(challenge);
-                        (Inputs(words).name("code", (words.code, "one-time-code"), ""))
+                        (Inputs::of(words).name("code", (words.code, "one-time-code"), ""))
                     } @else if has_password {
-                        (Inputs(words).password("password", (own.your_password, "current-password")))
+                        (Inputs::of(words).password("password", (own.your_password, "current-password")))
                     }
                     button.secondary { (own.delete_account) }
                 }
@@ -257,7 +231,7 @@ pub(super) fn registration(
 ) -> Response {
     let value = |name: &str| super::session::input(sent, name);
     let words = visit.words();
-    let (own, inputs) = (&words.accounts, Inputs(words));
+    let (own, inputs) = (&words.accounts, Inputs::of(words));
     let content = html! {
         form method="post" action="/account/register" {
             input type="hidden" name="return_to" value=(super::session::target(sent));
@@ -285,6 +259,7 @@ pub(super) fn account(visit: &Visit, me: &Value, orders: &Value) -> Response {
     let content = html! {
         p { (text(me, "email")) }
         div.actions {
+            a.button.secondary href="/account/profile" { (own.your_details) }
             a.button.secondary href="/account/addresses" { (words.addresses) }
             form method="post" action="/account/logout" { button.secondary { (own.sign_out) } }
         }

@@ -55,8 +55,9 @@ wordings! {
     sign_in_by_code code_instead code_below mail_code enter_code code_sent start_again no_account
     register set_new_password mail_link link_sent back_to_sign_in set_password password_changed hello sign_out orders
     no_orders date unpaid in_payment unshipped partly_shipped back pay_or_cancel order_status
-    default_address make_default delete_address add_address save_address your_data data_below copy
-    copy_of_what request_copy copy_requested copy_busy delete_account account_deleted what_is_deleted code_to_delete
+    default_address make_default delete_address add_address save_address your_details details_below save saved new_email change_email email_changed password_set
+    your_data data_below copy
+    copy_of_what request_copy copy_requested copy_busy delete_account account_deleted what_is_deleted code_mailed
     }
 }
 

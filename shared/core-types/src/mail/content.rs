@@ -96,6 +96,9 @@ pub struct MailContent {
     /// Whether it requests a payment; such mails have a daily limit per store.
     #[serde(default, rename = "asks_to_pay")]
     pub is_payment_request: bool,
+    /// Whether it tells a merchant of something new. Such mails have a daily limit per recipient.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_alert: bool,
     /// The subject.
     pub subject: String,
     /// The text.
@@ -118,6 +121,7 @@ impl MailContent {
             is_business: false,
             is_to_unverified: false,
             is_payment_request: false,
+            is_alert: false,
             subject: subject.to_owned(),
             text,
             html: None,
@@ -135,6 +139,12 @@ impl MailContent {
     #[must_use]
     pub fn from_store(self, store: Option<&StoreId>) -> Self {
         Self { store_id: store.cloned().or(self.store_id), ..self }
+    }
+
+    /// The content, marked as news for a merchant.
+    #[must_use]
+    pub fn as_alert(self) -> Self {
+        Self { is_alert: true, ..self }
     }
 
     /// The content, for an address that nobody has proven yet.

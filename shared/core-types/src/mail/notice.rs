@@ -23,5 +23,9 @@ primitives::string_enum! {
         CartAbandoned = "cart_abandoned",
         /// A customer disputes a payment.
         DisputeOpened = "dispute_opened",
+        /// Somebody has sent a form.
+        FormSubmitted = "form_submitted",
+        /// A customer requests a copy of their data.
+        DataRequested = "data_requested",
     }
 }

@@ -55,6 +55,8 @@ pub const MAX_ORDER_MAILS_TO_RECIPIENT: u32 = 50;
 pub const MAX_PAYMENT_REQUESTS_OF_STORE: u32 = 500;
 /// The number of times a day that a merchant may have the payment request of one order mailed again.
 pub const MAX_PAYMENT_REQUESTS_OF_ORDER: u32 = 5;
+/// The most mails about something new that a merchant gets in a day: shoppers send the forms.
+pub const MAX_ALERTS_TO_MERCHANT: u32 = 200;
 
 /// The most codes that a store may mail in a day to addresses that nobody has proven there.
 pub const MAX_SIGN_UP_CODES_OF_STORE: u32 = 2_000;
@@ -243,6 +245,11 @@ pub fn count_repeated_request(write: Write, order: &OrderId, at: Timestamp) -> W
 pub fn count_code(write: Write, store: &StoreId, to: &Email, now: Timestamp) -> Write {
     let write = count(write, "stranger_mails_of", store.as_str(), MAX_SIGN_UP_CODES_OF_STORE, now);
     count(write, "stranger_mails_to", &to.normalized(), MAX_SIGN_UP_CODES_TO_RECIPIENT, now)
+}
+
+/// Counts a mail that tells a merchant of something new. `mail_limit` rejects it.
+pub fn count_alert(write: Write, to: &Email, now: Timestamp) -> Write {
+    count(write, "alerts_to", &to.normalized(), MAX_ALERTS_TO_MERCHANT, now)
 }
 
 /// Counts a mail as [`count_code`] does, and as one that is in the store's own text. `mail_limit` rejects it.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use catalogue::location::Location;
 use core_types::fields::{Country, Email, Locale};
-use core_types::mail::{MailContent, on_one_line};
+use core_types::mail::{MailContent, on_one_line, unlinked};
 use core_types::money::Money;
 use identity::address::{AddressParts, PostalAddress};
 use identity::settings::Notifications;
@@ -137,6 +137,17 @@ fn of_line(item: &OrderItem, quantity: u32) -> TemplateFields {
         ("properties", properties(&item.properties)),
     ];
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// A line in words: `2 x Lamp, Red (Engraving: Ann)`.
+pub(super) fn line_of(item: &OrderItem) -> String {
+    let fields = of_line(item, item.sold());
+    let value = |name| fields.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
+    let part = |name, before: &str, after: &str| {
+        value(name).map(|value| format!("{before}{value}{after}")).unwrap_or_default()
+    };
+    let (variant, properties) = (part("variant", ", ", ""), part("properties", " (", ")"));
+    unlinked(&format!("{} x {}{variant}{properties}", item.sold(), on_one_line(&item.title)))
 }
 
 /// The lines of an order with their amounts.

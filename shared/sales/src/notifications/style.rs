@@ -11,13 +11,19 @@ use super::built_in::Wording;
 /// How a language writes values. A language without built-in texts has English words.
 #[derive(Clone, Copy)]
 pub(super) struct Style<'l> {
-    language: &'l Locale,
+    /// The language's tag.
+    language: &'l str,
     words: &'static Wording,
 }
 
 impl<'l> Style<'l> {
     pub(super) fn of(language: &'l Locale) -> Self {
-        Self { language, words: Wording::of(language).unwrap_or(Wording::english()) }
+        let words = Wording::of(language).unwrap_or(Wording::english());
+        Self { language: language.as_str(), words }
+    }
+
+    pub(super) const fn english() -> Self {
+        Self { language: "en", words: Wording::english() }
     }
 
     /// A number that is written with a point elsewhere.
@@ -46,7 +52,7 @@ impl<'l> Style<'l> {
         address: AddressParts<'_>,
         home: &Country,
     ) -> Option<String> {
-        let lines = address.lines(self.language.as_str(), Some(home.as_str()));
+        let lines = address.lines(self.language, Some(home.as_str()));
         block(name.into_iter().chain(lines.iter().map(String::as_str)))
     }
 }

@@ -1,0 +1,231 @@
+//! What customers change of their own account: name and telephone number, e-mail address, password. The page is the
+//! platform's: themes have no template for it.
+
+mod view;
+
+use axum::response::{IntoResponse, Redirect, Response};
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::session::{CUSTOMER, code, password, to_sign_in};
+use super::sign_in::begin;
+use super::view::status_of;
+use crate::fault::Fault;
+use crate::form::{Fields, Query};
+use crate::frame::Navigation;
+use crate::values::{text, with};
+use crate::visit::Visit;
+use crate::words::Words;
+use view::{Asked, Profile};
+
+/// Where the page is.
+const PAGE: &str = "/account/profile";
+
+/// What was changed, which the page says after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Done {
+    Details,
+    Email,
+    Password,
+}
+
+impl Done {
+    const ALL: [Self; 3] = [Self::Details, Self::Email, Self::Password];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Details => "details",
+            Self::Email => "email",
+            Self::Password => "password",
+        }
+    }
+
+    fn page(self) -> String {
+        format!("{PAGE}?done={}", self.name())
+    }
+
+    fn of(sent: &Fields) -> Option<Self> {
+        let name = sent.text("done")?;
+        Self::ALL.into_iter().find(|done| done.name() == name)
+    }
+
+    const fn said(self, words: &Words) -> &'static str {
+        match self {
+            Self::Details => words.accounts.saved,
+            Self::Email => words.accounts.email_changed,
+            Self::Password => words.accounts.password_set,
+        }
+    }
+}
+
+/// `GET /account/profile`.
+pub(super) async fn show(_: Navigation, Query(sent): Query, visit: Visit) -> Response {
+    // A link of another site could say what was never done.
+    let done = Done::of(&sent).filter(|_| !visit.is_from_elsewhere);
+    page(&visit, Profile { done, ..Profile::default() }, StatusCode::OK).await
+}
+
+async fn page(visit: &Visit, profile: Profile<'_>, status: StatusCode) -> Response {
+    match visit.own("/me").await {
+        Ok(me) => profile.answer(visit, &me, status),
+        Err(response) => response,
+    }
+}
+
+/// `POST /account/profile`: what the form says. All forms have one address, to which a sign-in in between leads back.
+pub(super) async fn change(_: Navigation, visit: Visit, sent: Fields) -> Response {
+    if !visit.has_session() {
+        return to_sign_in(&visit);
+    }
+    let outcome = match sent.text("act") {
+        Some("email") => change_email(&visit, &sent).await,
+        Some("confirm") => confirm_email(&visit, &sent).await,
+        Some("password") => set_password(&visit, &sent).await,
+        _ => save_details(&visit, &sent).await,
+    };
+    outcome.unwrap_or_else(|response| response)
+}
+
+async fn save_details(visit: &Visit, sent: &Fields) -> Result<Response, Response> {
+    let or_null = |name| sent.text(name).map_or(Value::Null, Value::from);
+    let accepts = sent.has("accepts_marketing");
+    let body =
+        json!({"name": or_null("name"), "phone": or_null("phone"), "accepts_marketing": accepts});
+    match visit.send(visit.call_at(Method::PATCH, format!("{CUSTOMER}/me")).body(body)).await {
+        Ok(_) => Ok(Redirect::to(&Done::Details.page()).into_response()),
+        Err(fault) => {
+            rejected(visit, &fault, Profile { details: Some(sent), ..Profile::default() }).await
+        }
+    }
+}
+
+/// Asks for a code at the new address. The change is proven by the password, or by a code at the present address.
+async fn change_email(visit: &Visit, sent: &Fields) -> Result<Response, Response> {
+    let email = sent.text("email").unwrap_or_default();
+    let Some(proof) = proof(visit, sent).await? else {
+        let challenge = mailed_code(visit).await?;
+        let asked = Asked::ProofForEmail { challenge: &challenge, email };
+        return Ok(page(visit, Profile { asked, ..Profile::default() }, StatusCode::OK).await);
+    };
+    let body = with(proof, "email", email);
+    match visit.send(visit.call_at(Method::PATCH, format!("{CUSTOMER}/me")).body(body)).await {
+        Ok(answer) => match answer.json().get("email_change") {
+            Some(change) => {
+                let asked =
+                    Asked::CodeOfNewEmail { challenge: text(change, "challenge_id"), email };
+                Ok(page(visit, Profile { asked, ..Profile::default() }, StatusCode::OK).await)
+            }
+            // It differs from the present address in case alone.
+            None => Ok(Redirect::to(&Done::Email.page()).into_response()),
+        },
+        Err(fault) => {
+            let asked = match asked_again(&fault, sent) {
+                Some(challenge) => Asked::ProofForEmail { challenge, email },
+                None => Asked::NewEmail { email },
+            };
+            rejected(visit, &fault, Profile { asked, ..Profile::default() }).await
+        }
+    }
+}
+
+/// Changes the address by the code that was mailed there. A new session begins: the change ends all others.
+async fn confirm_email(visit: &Visit, sent: &Fields) -> Result<Response, Response> {
+    let challenge = sent.text("challenge_id").unwrap_or_default();
+    let email = sent.text("email").unwrap_or_default();
+    let body = json!({"challenge_id": challenge, "code": code(sent)});
+    let call = visit.call_at(Method::POST, format!("{CUSTOMER}/login/otp/verify")).body(body);
+    match visit.send(call).await {
+        Ok(session) => Ok(begin(visit, &session.json(), &Done::Email.page()).await),
+        Err(fault) => {
+            let asked = match asked_again(&fault, sent) {
+                Some(challenge) => Asked::CodeOfNewEmail { challenge, email },
+                None => Asked::NewEmail { email },
+            };
+            rejected(visit, &fault, Profile { asked, ..Profile::default() }).await
+        }
+    }
+}
+
+async fn set_password(visit: &Visit, sent: &Fields) -> Result<Response, Response> {
+    let Some(proof) = proof(visit, sent).await? else {
+        let challenge = mailed_code(visit).await?;
+        let asked = Asked::ProofForPassword { challenge: &challenge };
+        return Ok(page(visit, Profile { asked, ..Profile::default() }, StatusCode::OK).await);
+    };
+    let body = with(proof, "new_password", password(sent, "new_password"));
+    let call = visit.call_at(Method::POST, format!("{CUSTOMER}/password/update")).body(body);
+    match visit.send(call).await {
+        Ok(_) => Ok(Redirect::to(&Done::Password.page()).into_response()),
+        Err(fault) => {
+            let challenge = asked_again(&fault, sent);
+            let asked =
+                challenge.map_or(Asked::Nothing, |challenge| Asked::ProofForPassword { challenge });
+            rejected(visit, &fault, Profile { asked, ..Profile::default() }).await
+        }
+    }
+}
+
+/// What proves that the customer is there: the password that was typed, or the code. None if a code is to be mailed first.
+async fn proof(visit: &Visit, sent: &Fields) -> Result<Option<Value>, Response> {
+    if let Some(challenge) = sent.text("challenge_id") {
+        return Ok(Some(json!({"one_time_code": {"challenge_id": challenge, "code": code(sent)}})));
+    }
+    if sent.has("password") {
+        return Ok(Some(json!({"current_password": password(sent, "password")})));
+    }
+    let me = visit.own("/me").await?;
+    let has_password = me.get("has_password").and_then(Value::as_bool).unwrap_or(false);
+    Ok(has_password.then(|| json!({"current_password": ""})))
+}
+
+/// Mails a code to the customer's present address, and returns the challenge.
+async fn mailed_code(visit: &Visit) -> Result<String, Response> {
+    let me = visit.own("/me").await?;
+    let code = visit.at_store("/login/otp", json!({ "email": text(&me, "email") })).await;
+    let code = code.map_err(IntoResponse::into_response)?;
+    Ok(text(&code, "challenge_id").to_owned())
+}
+
+/// The challenge whose code is to be typed once more, where the rejection is not about it being over.
+fn asked_again<'a>(fault: &Fault, sent: &'a Fields) -> Option<&'a str> {
+    sent.text("challenge_id")
+        .filter(|_| fault.is("invalid_or_expired_code") || !fault.fields.is_empty())
+}
+
+/// The page again, with what is wrong.
+async fn rejected(
+    visit: &Visit,
+    fault: &Fault,
+    profile: Profile<'_>,
+) -> Result<Response, Response> {
+    let is_over = fault.status == StatusCode::UNAUTHORIZED && !fault.is("invalid_credentials");
+    if is_over {
+        return Err(to_sign_in(visit));
+    }
+    if fault.status.is_server_error() {
+        return Err(fault.clone().into_response());
+    }
+    let words = visit.words();
+    let errors = match fault.code.as_str() {
+        "invalid_credentials" => vec![words.errors.wrong_password],
+        "invalid_or_expired_code" => vec![words.errors.wrong_code],
+        _ => fault.sentences(),
+    };
+    let page = page(visit, Profile { errors, ..profile }, status_of(fault)).await;
+    Ok(fault.with_retry(page))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_says_what_was_changed_before() {
+        for done in Done::ALL {
+            let page = done.page();
+            let query = page.split_once('?').map_or("", |(_, query)| query);
+            assert_eq!(Done::of(&Fields::of_query(query.as_bytes())), Some(done));
+        }
+        assert_eq!(Done::of(&Fields::of_query(b"done=anything")), None);
+    }
+}
