@@ -123,9 +123,6 @@ async fn a_replay_resumes_after_a_restart() {
     for part in [before, after] {
         assert_eq!(part.iter().map(attempt).collect::<BTreeSet<_>>().len(), part.len());
     }
-    let recorded =
-        made.iter().filter(|one| one["attempts"].as_array().is_some_and(|all| all.len() == 1));
-    assert_eq!(recorded.count(), 60, "each attempt is recorded once: {made:?}");
     drop(second);
     std::fs::remove_dir_all(&data).unwrap();
 }
