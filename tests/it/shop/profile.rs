@@ -36,7 +36,7 @@ async fn a_customer_changes_name_phone_and_news() {
         ("accepts_marketing", "yes"),
     ];
     let page = browser.submit(PAGE, &details).await.expect(200).shows("Your details are saved.");
-    page.shows("value=\"Ada King\"").shows("value=\"+919876543210\"");
+    page.shows("value=\"Ada King\"").shows("value=\"+91 98765 43210\"");
     browser.open("/account").await.expect(200).shows("Hello Ada King");
     let path = format!("/v1/customers/{}", shopper.id);
     let stored = market.owner.get(&path).await.expect(200);

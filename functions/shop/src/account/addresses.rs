@@ -172,6 +172,7 @@ async fn save(visit: &Visit, call: Call, sent: &Fields, id: &str) -> Response {
     match visit.send(call).await {
         Ok(_) => to_list(),
         Err(fault) if fault.is("not_found") => to_list(),
+        Err(fault) if fault.status == StatusCode::UNAUTHORIZED => to_sign_in(visit),
         Err(fault) => match Notices::default().note(&fault, visit.words()) {
             Ok(()) => page(visit, Some(Rejected { sent, fault: &fault, id })).await,
             Err(fault) => fault.into_response(),

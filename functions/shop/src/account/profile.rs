@@ -198,8 +198,8 @@ async fn rejected(
     fault: &Fault,
     profile: Profile<'_>,
 ) -> Result<Response, Response> {
-    let is_over = fault.status == StatusCode::UNAUTHORIZED && !fault.is("invalid_credentials");
-    if is_over {
+    let is_of_proof = fault.is("invalid_credentials") || fault.is("invalid_or_expired_code");
+    if fault.status == StatusCode::UNAUTHORIZED && !is_of_proof {
         return Err(to_sign_in(visit));
     }
     if fault.status.is_server_error() {

@@ -194,11 +194,13 @@ async fn write<C: Completion<Order>>(
     completion.commit(announce(write, priced, &order, now), &order, now).await
 }
 
-/// Whether the shopper gets a confirmation: only of a storefront order with an address, if the store has it enabled. Of
-/// an order that is to be paid through a provider it comes with the payment.
+/// Whether mails follow, to the shopper or the owner: only of a storefront order with an address, if the store has one
+/// enabled. Of an order that is to be paid through a provider they come with the payment.
 fn is_confirmed(priced: &PricedCart, order: &Order) -> bool {
     let is_shoppers = order.order_token_digest.is_some() && order.email.is_some();
-    is_shoppers && !order.awaits_provider() && priced.settings.notifications.order_confirmation
+    let wanted = &priced.settings.notifications;
+    let is_wanted = wanted.order_confirmation || wanted.owner_alerts;
+    is_shoppers && !order.awaits_provider() && is_wanted
 }
 
 /// Reserves the stock of every line; commits it if the order is firm already.
