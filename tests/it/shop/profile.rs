@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use support::{Browser, Market, PASSWORD, Shopper, json, unique};
+use support::{Browser, Market, Method, PASSWORD, Shopper, json, unique};
 
 use super::shop;
 
@@ -52,7 +52,13 @@ async fn a_customer_changes_name_phone_and_news() {
     assert_eq!((stored.at("/name"), stored.at("/phone")), (&json!(null), &json!(null)));
     assert_eq!(*stored.at("/accepts_marketing"), json!(false));
     // A link of another site says nothing.
-    browser.elsewhere().open("/account/profile?done=password").await.lacks("new password is set");
+    let told = "/account/profile?done=password";
+    for (site, is_said) in [("same-origin", true), ("cross-site", false)] {
+        let link = browser.request(Method::GET, told);
+        let link = link.header("sec-fetch-mode", "navigate").header("sec-fetch-dest", "document");
+        let page = browser.send(link.header("sec-fetch-site", site), told).await.expect(200);
+        assert_eq!(page.text.contains("Your new password is set."), is_said, "{site}");
+    }
 }
 
 #[tokio::test]
