@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use support::{Browser, Market, Method, PASSWORD, Shopper, json, unique};
+use reqwest::Method;
+use support::{Browser, Market, PASSWORD, Shopper, json, unique};
 
 use super::shop;
 

@@ -71,6 +71,7 @@ pub enum AccountNews {
 
 /// The content and recipient of a mail. In built-in texts codes and tokens are on lines of their own, after a label, such as
 /// `Code: ` and `Token: ` in English. Texts are UTF-8 with short lines; sending chooses the transfer encoding.
+#[expect(clippy::struct_excessive_bools, reason = "each decides about another limit")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MailContent {
     /// The recipient.
