@@ -69,7 +69,7 @@ pub(crate) async fn compose_for_event(
     let paid =
         if event.name == ORDER_PAID.name { paid_order_of(services, event).await? } else { None };
     let any = !mails.is_empty() || paid.is_some();
-    Ok(any.then(|| EventOutput { mails, link, paid }))
+    Ok(any.then_some(EventOutput { mails, link, paid }))
 }
 
 /// Returns an order that was paid through a provider, and not in its sandbox. Merchants can mark any
