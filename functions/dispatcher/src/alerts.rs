@@ -33,7 +33,7 @@ pub(crate) async fn about_message(
     let fields = data.get("fields").and_then(Value::as_object);
     let fields = fields.into_iter().flatten();
     let values = fields.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
-    Ok(Some(message_alert(&owner.email, &store, form, values)))
+    Ok(Some(message_alert(&owner.email, &store, (form, &event.entity_id), values)))
 }
 
 /// To the owner: a customer's request for a copy of their data.

@@ -115,7 +115,7 @@ fn taken_by_providers(event: &Event) -> Vec<PaymentId> {
 }
 
 /// Composes the mails that follow from an event, and the link whose token is in one; none if nobody is to be notified any
-/// more.
+/// more. They are written with the event's publication, which happens once.
 ///
 /// # Errors
 /// 503 when the table or the secret cannot be reached.

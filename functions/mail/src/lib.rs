@@ -282,8 +282,8 @@ async fn choose_text(
     }
 }
 
-/// Counts a store's mail in its day's quota, unless the mail must be withheld: then returns the reason. A mail
-/// about the store's business is withheld while its owner has not proven their address. Such a mail, or one
+/// Counts a mail of a store, or news for its owner, in the day's quota, unless the mail must be withheld: then returns the
+/// reason. A mail about the store's business is withheld while its owner has not proven their address. Such a mail, or one
 /// about an account to an unverified recipient, is withheld when the day's quota is used up. Gift cards were
 /// counted when they were created. The count and its mark on the mail are one write, so that a mail is counted once.
 async fn check_and_count_quota(
@@ -303,15 +303,17 @@ async fn check_and_count_quota(
     let (now, to) = (services.clock.now(), &content.to);
     let counted = mail.counted();
     let write = services.table.write().replace(&counted, Code::VersionConflict);
-    let write = match &content.store_id {
-        store if content.is_business => {
+    let write = match (&content.store_id, content.alert) {
+        (_, Some(alert)) => allowance::count_alert(write, alert, to, now),
+        (store, None) if content.is_business => {
             let unverified = sender.quota.as_ref().filter(|_| content.is_to_unverified);
             let requested_by = store.as_ref().filter(|_| content.is_payment_request);
             allowance::count_about_order(write, to, (unverified, requested_by), now)
         }
-        Some(store) if content.is_to_unverified => allowance::count_code(write, store, to, now),
-        None if content.is_alert => allowance::count_alert(write, to, now),
-        Some(_) | None => return Ok(None),
+        (Some(store), None) if content.is_to_unverified => {
+            allowance::count_code(write, store, to, now)
+        }
+        (_, None) => return Ok(None),
     };
     match write.commit().await {
         Ok(()) => {

@@ -1,6 +1,7 @@
 //! The contact form and the newsletter form of a theme: submissions of the API's forms, which the merchant reads.
 
 use axum::response::{IntoResponse, Redirect, Response};
+use catalogue::form::NEWSLETTER;
 use http::{Method, StatusCode};
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
@@ -46,7 +47,7 @@ struct ThemeForm {
 impl ThemeForm {
     fn of(sent: &Fields) -> Self {
         match sent.text("form_type") {
-            Some("customer") => Self { name: "newsletter", kind: "customer", back: "/" },
+            Some("customer") => Self { name: NEWSLETTER, kind: "customer", back: "/" },
             _ => Self { name: "contact", kind: "contact", back: "/pages/contact" },
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, State};
 use callers::PublicStorefront;
-use catalogue::form::{FORM_SUBMITTED, Filled, FormStatus, FormSubmission, MAX_BYTES};
+use catalogue::form::{FORM_SUBMITTED, Filled, FormStatus, FormSubmission, MAX_BYTES, NEWSLETTER};
 use core_types::fields::{Handle, Subdomain};
 use core_types::id::FormSubmissionId;
 use core_types::mail::Notice;
@@ -73,8 +73,10 @@ pub(crate) async fn submit(
     let source = inbound.client_prefix();
     let submission = FormSubmission::submit(&shop.store().id, form, filled, source, now);
     let wanted = submission.status != FormStatus::Spam;
-    let event = || submission.event(&FORM_SUBMITTED, now).with_mail(Notice::FormSubmitted);
-    let event = wanted.then(event);
+    let event = wanted.then(|| submission.event(&FORM_SUBMITTED, now));
+    let is_message = submission.form.as_str() != NEWSLETTER;
+    let event =
+        event.map(|event| if is_message { event.with_mail(Notice::FormSubmitted) } else { event });
     app.table
         .write()
         .create(&submission, Code::VersionConflict)

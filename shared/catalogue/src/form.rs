@@ -23,6 +23,8 @@ core_types::topics! {
 
 /// The most fields of one submission.
 pub const MAX_FIELDS: usize = 50;
+/// The name of the form by which shops take sign-ups for news: nobody has to read those one by one.
+pub const NEWSLETTER: &str = "newsletter";
 /// The most bytes of a submission's request body.
 pub const MAX_BYTES: usize = 10 * 1024;
 /// The most characters of a field's name (our choice).

@@ -26,7 +26,7 @@ use crate::event::Event;
 use crate::id::MailId;
 use crate::key::{self, IndexKey};
 
-pub use content::{AccountNews, GiftCardDelivery, MailContent};
+pub use content::{AccountNews, Alert, GiftCardDelivery, MailContent};
 pub use notice::Notice;
 pub use plain::{holds_link, on_one_line, unlinked};
 

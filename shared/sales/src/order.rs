@@ -168,6 +168,9 @@ pub struct Order {
     /// The payments that their providers are processing. The order waits for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub processing: Vec<PaymentId>,
+    /// Whether a provider has begun to process a payment of it, whatever became of that: its shopper knows that it was placed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_processing: bool,
     /// Whether the last payment attempt failed.
     #[serde(default)]
     pub payment_failed: bool,

@@ -97,6 +97,7 @@ async fn an_order_waits_for_a_processing_bank_debit() {
 #[tokio::test]
 async fn a_returned_bank_debit_lets_the_shopper_pay_again() {
     let mut connected = Connected::open().await;
+    connected.merchant.prove(&connected.gateway).await;
     let debit = Debit::of(&connected).await;
     debit.hear(&connected, "payment_intent.processing").await;
     connected.wait(DAY * 3).await;
@@ -114,6 +115,11 @@ async fn a_returned_bank_debit_lets_the_shopper_pay_again() {
     connected.providers.pay_stripe(&debit.intent);
     connected.act(&debit.payment, "sync", json!({})).await.expect(200);
     assert_eq!(debit.statuses(&connected).await, ["captured", "open", "paid"]);
+    // It was confirmed once: when the debit was on its way.
+    let mailbox = connected.gateway.mailbox(&debit.order(&connected).await.str("/email"));
+    mailbox.nth(1).await;
+    connected.gateway.quiet().await;
+    assert_eq!(mailbox.mails().len(), 1);
     // Another order whose debit came back ends as unpaid ones do.
     let unpaid = Debit::of(&connected).await;
     let (kind, now) = ("payment_intent.processing", connected.gateway.now());

@@ -71,7 +71,7 @@ async fn a_customer_changes_the_address_by_password_and_code() {
     page.shows("This password is not right").shows(&format!("value=\"{email}\""));
     let page = browser.submit(PAGE, &change(PASSWORD)).await.expect(200);
     let page = page.shows("Enter the code that was mailed").shows(&email);
-    assert_eq!(page.input("act"), "details");
+    let page = page.shows("name=\"act\" value=\"confirm\"");
     let challenge = page.input("challenge_id");
     let sent = code(&market, &email, 1).await;
     let with = |code| {
@@ -80,12 +80,15 @@ async fn a_customer_changes_the_address_by_password_and_code() {
     let page = browser.submit(PAGE, &with("000000")).await.expect(422);
     let page = page.shows("This code is not right");
     assert_eq!(page.input("challenge_id"), challenge);
+    let other = shopper.log_in_again(&market.store).await;
     let right = with(&sent);
     let page = browser.submit(PAGE, &right).await.expect(200);
     page.shows("Your e-mail address was changed.").shows(&email);
     let path = format!("/v1/customers/{}", shopper.id);
     assert_eq!(market.owner.get(&path).await.expect(200).str("/email"), email);
     browser.open("/account").await.expect(200).shows(&email);
+    // All other sessions have ended.
+    other.get("/v1/storefront/customer/me").await.expect(401);
 }
 
 #[tokio::test]
@@ -144,7 +147,15 @@ async fn an_address_without_a_password_moves_by_two_codes() {
     browser.submit("/account/login/verify", &right).await.expect(200);
     market.gateway.advance(Duration::from_secs(90));
     let new = format!("{}@example.com", unique("moved"));
+    // What is no address, and the present one, bring no code.
+    let page = browser.submit(PAGE, &[("act", "email"), ("email", "ada@example")]).await;
+    page.expect(422).shows("value=\"ada@example\"").lacks("challenge_id");
+    let page = browser.submit(PAGE, &[("act", "email"), ("email", &email)]).await.expect(200);
+    page.lacks("challenge_id").lacks("was changed");
     let page = browser.submit(PAGE, &[("act", "email"), ("email", &new)]).await.expect(200);
+    // A second code comes only a minute later. The page says so.
+    let early = browser.submit(PAGE, &[("act", "email"), ("email", &new)]).await.expect(429);
+    early.shows("Too many attempts").shows(&format!("value=\"{new}\""));
     let (challenge, sent) = (page.input("challenge_id"), code(&market, &email, 2).await);
     assert_eq!(page.input("email"), new);
     let proof =
@@ -164,6 +175,7 @@ async fn a_sign_in_leads_back_to_the_page_of_a_form() {
         browser.cookies.insert("shop_session".to_owned(), "over".to_owned());
         let page = browser.submit(form, &[]).await.expect(200).shows("Sign in");
         let target = page.input("return_to");
+        assert_eq!(target, form);
         let right = [("email", &*shopper.email), ("password", PASSWORD), ("return_to", &*target)];
         let page = browser.submit("/account/login", &right).await.expect(200);
         assert_eq!(page.path, target, "{form}");

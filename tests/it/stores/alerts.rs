@@ -31,7 +31,7 @@ async fn the_owner_is_told_of_new_orders() {
         "Payment: 20.00 INR is left to pay\n",
         "Customer: shopper@example.com\n",
         "Ship to:\n\n    ",
-        "Note: Ring twice See https: //evil. example/now\n",
+        "Note:\n\n    Ring twice\n    See https: //evil. example/now\n",
         &placed.id,
     ] {
         assert!(mail.text.contains(shown), "{shown}: {}", mail.text);
@@ -63,11 +63,17 @@ async fn the_owner_is_told_of_messages_and_requests_for_data() {
     visitor.post(&path).json(bot).await.expect(202);
     let input =
         json!({"fields": {"email": "ada@example.com", "message": "Is it blue?\nwww.evil.example"}});
-    visitor.post(&path).json(input).await.expect(202);
+    let sent = visitor.post(&path).json(input).await.expect(202);
+    let news = format!("/v1/storefront/{}/forms/newsletter", market.store.subdomain);
+    let sign_up = json!({"fields": {"email": "ada@example.com"}});
+    visitor.post(&news).json(sign_up).await.expect(202);
     let mail = owner.nth(before + 1).await;
+    assert!(mail.text.contains(&sent.str("/id")), "{}", mail.text);
     assert_eq!(mail.subject, "New message: contact");
     assert!(
-        mail.text.contains("message:\n\n    Is it blue? www. evil. example\n"),
+        mail.text.contains(
+            "email:\n\n    ada@example.com\n\nmessage:\n\n    Is it blue?\n    www. evil. example\n"
+        ),
         "{}",
         mail.text
     );
@@ -93,4 +99,25 @@ async fn an_unproven_address_is_told_nothing() {
     market.order(cart(&[(&book, 1)])).await;
     market.gateway.quiet().await;
     assert_eq!(owner.mails().len(), before);
+}
+
+#[tokio::test]
+async fn many_messages_hold_back_no_alert_about_an_order() {
+    let market = Market::proven().await;
+    wants_alerts(&market).await;
+    let owner = market.gateway.mailbox(&market.merchant.email);
+    let path = format!("/v1/storefront/{}/forms/contact", market.store.subdomain);
+    let message = json!({"fields": {"message": "Hello"}});
+    for _ in 0..52 {
+        let visitor = market.gateway.client().elsewhere();
+        visitor.post(&path).json(message.clone()).await.expect(202);
+    }
+    market.gateway.quiet().await;
+    let about =
+        |what: &str| owner.mails().iter().filter(|mail| mail.subject.contains(what)).count();
+    assert_eq!(about("New message"), 50);
+    let book = market.stock(1_000, 10).await;
+    market.order(cart(&[(&book, 1)])).await;
+    market.gateway.quiet().await;
+    assert_eq!(about("New order"), 1);
 }

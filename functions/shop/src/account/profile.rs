@@ -4,7 +4,9 @@
 mod view;
 
 use axum::response::{IntoResponse, Redirect, Response};
+use core_types::fields::Email;
 use http::{Method, StatusCode};
+use primitives::fields::FromText;
 use serde_json::{Value, json};
 
 use super::session::{CUSTOMER, code, password, to_sign_in};
@@ -101,25 +103,46 @@ async fn save_details(visit: &Visit, sent: &Fields) -> Result<Response, Response
 
 /// Asks for a code at the new address. The change is proven by the password, or by a code at the present address.
 async fn change_email(visit: &Visit, sent: &Fields) -> Result<Response, Response> {
-    let email = sent.text("email").unwrap_or_default();
-    let Some(proof) = proof(visit, sent).await? else {
-        let challenge = mailed_code(visit).await?;
-        let asked = Asked::ProofForEmail { challenge: &challenge, email };
-        return Ok(page(visit, Profile { asked, ..Profile::default() }, StatusCode::OK).await);
+    let me = visit.own("/me").await?;
+    let (email, present) = (sent.text("email").unwrap_or_default(), text(&me, "email"));
+    if email == present {
+        return Ok(Redirect::to(PAGE).into_response());
+    }
+    let again = Profile { asked: Asked::NewEmail { email }, ..Profile::default() };
+    if Email::from_text(email).is_err() {
+        // A code that is mailed first would be in vain.
+        let errors = vec![visit.words().errors.email];
+        let again = Profile { errors, ..again };
+        return Ok(again.answer(visit, &me, StatusCode::UNPROCESSABLE_ENTITY));
+    }
+    let proof = match proof(sent, &me) {
+        // An address that differs in case alone needs none.
+        _ if email.eq_ignore_ascii_case(present) => json!({}),
+        Some(proof) => proof,
+        None => {
+            return match mailed_code(visit, &me).await {
+                Ok(challenge) => {
+                    let asked = Asked::ProofForEmail { challenge: &challenge, email };
+                    let page = Profile { asked, ..Profile::default() };
+                    Ok(page.answer(visit, &me, StatusCode::OK))
+                }
+                Err(fault) => rejected(visit, &fault, again).await,
+            };
+        }
     };
     let body = with(proof, "email", email);
     match visit.send(visit.call_at(Method::PATCH, format!("{CUSTOMER}/me")).body(body)).await {
         Ok(answer) => match answer.json().get("email_change") {
             Some(change) => {
-                let asked =
-                    Asked::CodeOfNewEmail { challenge: text(change, "challenge_id"), email };
-                Ok(page(visit, Profile { asked, ..Profile::default() }, StatusCode::OK).await)
+                let challenge = text(change, "challenge_id");
+                let asked = Asked::CodeOfNewEmail { challenge, email };
+                let page = Profile { asked, ..Profile::default() };
+                Ok(page.answer(visit, &me, StatusCode::OK))
             }
-            // It differs from the present address in case alone.
             None => Ok(Redirect::to(&Done::Email.page()).into_response()),
         },
         Err(fault) => {
-            let asked = match asked_again(&fault, sent) {
+            let asked = match asked_again(&fault, sent).filter(|_| fault.fields.is_empty()) {
                 Some(challenge) => Asked::ProofForEmail { challenge, email },
                 None => Asked::NewEmail { email },
             };
@@ -147,10 +170,16 @@ async fn confirm_email(visit: &Visit, sent: &Fields) -> Result<Response, Respons
 }
 
 async fn set_password(visit: &Visit, sent: &Fields) -> Result<Response, Response> {
-    let Some(proof) = proof(visit, sent).await? else {
-        let challenge = mailed_code(visit).await?;
-        let asked = Asked::ProofForPassword { challenge: &challenge };
-        return Ok(page(visit, Profile { asked, ..Profile::default() }, StatusCode::OK).await);
+    let me = visit.own("/me").await?;
+    let Some(proof) = proof(sent, &me) else {
+        return match mailed_code(visit, &me).await {
+            Ok(challenge) => {
+                let asked = Asked::ProofForPassword { challenge: &challenge };
+                let page = Profile { asked, ..Profile::default() };
+                Ok(page.answer(visit, &me, StatusCode::OK))
+            }
+            Err(fault) => rejected(visit, &fault, Profile::default()).await,
+        };
     };
     let body = with(proof, "new_password", password(sent, "new_password"));
     let call = visit.call_at(Method::POST, format!("{CUSTOMER}/password/update")).body(body);
@@ -165,31 +194,30 @@ async fn set_password(visit: &Visit, sent: &Fields) -> Result<Response, Response
     }
 }
 
-/// What proves that the customer is there: the password that was typed, or the code. None if a code is to be mailed first.
-async fn proof(visit: &Visit, sent: &Fields) -> Result<Option<Value>, Response> {
+/// What proves that the customer is there: the code that was typed, or the password. None if a code is to be mailed first.
+fn proof(sent: &Fields, me: &Value) -> Option<Value> {
     if let Some(challenge) = sent.text("challenge_id") {
-        return Ok(Some(json!({"one_time_code": {"challenge_id": challenge, "code": code(sent)}})));
+        return Some(json!({"one_time_code": {"challenge_id": challenge, "code": code(sent)}}));
     }
-    if sent.has("password") {
-        return Ok(Some(json!({"current_password": password(sent, "password")})));
-    }
-    let me = visit.own("/me").await?;
-    let has_password = me.get("has_password").and_then(Value::as_bool).unwrap_or(false);
-    Ok(has_password.then(|| json!({"current_password": ""})))
+    has_password(me).then(|| json!({"current_password": password(sent, "password")}))
+}
+
+fn has_password(me: &Value) -> bool {
+    me.get("has_password").and_then(Value::as_bool).unwrap_or(false)
 }
 
 /// Mails a code to the customer's present address, and returns the challenge.
-async fn mailed_code(visit: &Visit) -> Result<String, Response> {
-    let me = visit.own("/me").await?;
-    let code = visit.at_store("/login/otp", json!({ "email": text(&me, "email") })).await;
-    let code = code.map_err(IntoResponse::into_response)?;
+async fn mailed_code(visit: &Visit, me: &Value) -> Result<String, Fault> {
+    let code = visit.at_store("/login/otp", json!({ "email": text(me, "email") })).await?;
     Ok(text(&code, "challenge_id").to_owned())
 }
 
-/// The challenge whose code is to be typed once more, where the rejection is not about it being over.
+/// The challenge whose code can still be used after a rejection, or typed once more.
 fn asked_again<'a>(fault: &Fault, sent: &'a Fields) -> Option<&'a str> {
-    sent.text("challenge_id")
-        .filter(|_| fault.is("invalid_or_expired_code") || !fault.fields.is_empty())
+    let is_kept = fault.is("invalid_or_expired_code")
+        || fault.retry_after.is_some()
+        || !fault.fields.is_empty();
+    sent.text("challenge_id").filter(|_| is_kept)
 }
 
 /// The page again, with what is wrong.

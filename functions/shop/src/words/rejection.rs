@@ -160,6 +160,7 @@ impl Words {
             "invalid_credentials" => errors.wrong_sign_in,
             "invalid_or_expired_code" => errors.wrong_code,
             "account_disabled" => errors.account_disabled,
+            "email_taken" => errors.email_taken,
             "mail_limit" | "owner_unverified" => errors.no_mail,
             "address_limit" => errors.address_limit,
             "export_limit" => self.accounts.copy_busy,

@@ -66,7 +66,7 @@ wordings! {
     ErrorWords {
     too_long characters email phone postal_code postal_code_like region country password_short password_long
     password_common passwords_differ wrong_password wrong_code wrong_sign_in link_over
-    account_disabled no_mail account_required address_needed rate_needed shipping_added method_needed closed address_limit empty_cart out_of_stock unsold
+    email_taken account_disabled no_mail account_required address_needed rate_needed shipping_added method_needed closed address_limit empty_cart out_of_stock unsold
     no_number no_units no_variant too_much too_many_units price_changed no_shipping rate_gone method_gone paid_already order_over discount_over
     discount_early discount_used discount_first_order discount_minimum discount_goods discount_rate
     discount_alone code_twice other_currency card_over card_empty form_empty form_too_large

@@ -17,6 +17,18 @@ pub struct GiftCardDelivery {
     pub code: String,
 }
 
+/// What a mail tells a merchant of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Alert {
+    /// A new order.
+    Order,
+    /// A message that was sent through a form.
+    Message,
+    /// A customer's request for a copy of their data.
+    DataRequest,
+}
+
 /// What a mail tells customers about their account at a store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -70,8 +82,7 @@ pub enum AccountNews {
 }
 
 /// The content and recipient of a mail. In built-in texts codes and tokens are on lines of their own, after a label, such as
-/// `Code: ` and `Token: ` in English. Texts are UTF-8 with short lines; sending chooses the transfer encoding.
-#[expect(clippy::struct_excessive_bools, reason = "each decides about another limit")]
+/// `Code: ` and `Token: ` in English. Texts are UTF-8; sending chooses the transfer encoding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MailContent {
     /// The recipient.
@@ -97,9 +108,9 @@ pub struct MailContent {
     /// Whether it requests a payment; such mails have a daily limit per store.
     #[serde(default, rename = "asks_to_pay")]
     pub is_payment_request: bool,
-    /// Whether it tells a merchant of something new. Such mails have a daily limit per recipient.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_alert: bool,
+    /// What it tells a merchant of. Such mails have daily limits per recipient.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alert: Option<Alert>,
     /// The subject.
     pub subject: String,
     /// The text.
@@ -122,7 +133,7 @@ impl MailContent {
             is_business: false,
             is_to_unverified: false,
             is_payment_request: false,
-            is_alert: false,
+            alert: None,
             subject: subject.to_owned(),
             text,
             html: None,
@@ -142,10 +153,10 @@ impl MailContent {
         Self { store_id: store.cloned().or(self.store_id), ..self }
     }
 
-    /// The content, marked as news for a merchant.
+    /// The content, marked as news of this kind for a merchant.
     #[must_use]
-    pub fn as_alert(self) -> Self {
-        Self { is_alert: true, ..self }
+    pub fn as_alert(self, alert: Alert) -> Self {
+        Self { alert: Some(alert), ..self }
     }
 
     /// The content, for an address that nobody has proven yet.

@@ -13,10 +13,13 @@
 //! withheld, and counted as withheld. Codes for people who open an account have a limit of their own:
 //! many of them never hold back an order's mail. Those in the store's own text are counted apart, with the limits of
 //! [`MailQuota`]; beyond them, the platform words the mail.
+//!
+//! A merchant has limits, too: shoppers cause the mails that tell an owner of something new.
 
 use core_types::fields::Email;
 use core_types::id::{MerchantId, OrderId, StoreId};
 use core_types::key;
+use core_types::mail::Alert;
 use crypto::seal;
 use http::header;
 use identity::merchant::Merchant;
@@ -55,8 +58,11 @@ pub const MAX_ORDER_MAILS_TO_RECIPIENT: u32 = 50;
 pub const MAX_PAYMENT_REQUESTS_OF_STORE: u32 = 500;
 /// The number of times a day that a merchant may have the payment request of one order mailed again.
 pub const MAX_PAYMENT_REQUESTS_OF_ORDER: u32 = 5;
-/// The most mails about something new that a merchant gets in a day: shoppers send the forms.
-pub const MAX_ALERTS_TO_MERCHANT: u32 = 200;
+/// The most mails about new orders that a merchant gets in a day, of all their stores.
+pub const MAX_ORDER_ALERTS: u32 = 200;
+/// The most mails about messages, and about requests for data, that a merchant gets in a day, of all their stores. Anybody
+/// can send messages, so they are counted apart.
+pub const MAX_MESSAGE_ALERTS: u32 = 50;
 
 /// The most codes that a store may mail in a day to addresses that nobody has proven there.
 pub const MAX_SIGN_UP_CODES_OF_STORE: u32 = 2_000;
@@ -248,8 +254,13 @@ pub fn count_code(write: Write, store: &StoreId, to: &Email, now: Timestamp) -> 
 }
 
 /// Counts a mail that tells a merchant of something new. `mail_limit` rejects it.
-pub fn count_alert(write: Write, to: &Email, now: Timestamp) -> Write {
-    count(write, "alerts_to", &to.normalized(), MAX_ALERTS_TO_MERCHANT, now)
+pub fn count_alert(write: Write, alert: Alert, to: &Email, now: Timestamp) -> Write {
+    let (of, most) = match alert {
+        Alert::Order => ("order_alerts_to", MAX_ORDER_ALERTS),
+        Alert::Message => ("message_alerts_to", MAX_MESSAGE_ALERTS),
+        Alert::DataRequest => ("data_request_alerts_to", MAX_MESSAGE_ALERTS),
+    };
+    count(write, of, &to.normalized(), most, now)
 }
 
 /// Counts a mail as [`count_code`] does, and as one that is in the store's own text. `mail_limit` rejects it.

@@ -1,12 +1,13 @@
 //! The mails that tell a store's owner of something new. They are the platform's own, and in English.
 
 use core_types::fields::Email;
-use core_types::mail::{MailContent, on_one_line, unlinked};
+use core_types::mail::{Alert, MailContent, on_one_line, unlinked};
 use identity::store::Store;
 use primitives::clock::DAY;
+use primitives::fields::FromText;
 
 use super::order::line_of;
-use super::style::Style;
+use super::style::{Style, block};
 use crate::order::{Order, OrderItem};
 
 /// The most lines of an order in an alert.
@@ -26,15 +27,16 @@ pub fn order_alert(to: &Email, store: &Store, order: &Order) -> MailContent {
     };
     let address = order.shipping_address.as_ref();
     let address = address.and_then(|to| style.address(None, to.into(), &store.country));
+    let service = order.shipping_line.as_ref().map(|line| line.service.name.as_str());
     let known = [
         ("Total", Some(total.clone())),
         ("Payment", Some(payment(order, style))),
         ("Customer", order.email.as_ref().map(|email| email.as_str().to_owned())),
-        ("Shipping", order.shipping_line.as_ref().map(|line| on_one_line(&line.service.name))),
+        ("Shipping", service.map(|name| unlinked(&on_one_line(name)))),
     ];
     let known =
         known.into_iter().filter_map(|(label, value)| Some(format!("{label}: {}\n", value?)));
-    let note = order.note.as_ref().map(|note| format!("\nNote: {}\n", said(note)));
+    let note = order.note.as_deref().and_then(written).map(|note| format!("\nNote:\n\n{note}\n"));
     let text = format!(
         "There is a new order in the shop\n\n    {}\n\n{}{more}\n{}{}{}\nIt is the order {}.\n",
         shop(store),
@@ -46,7 +48,7 @@ pub fn order_alert(to: &Email, store: &Store, order: &Order) -> MailContent {
         note.unwrap_or_default(),
         order.id,
     );
-    alert(to, &format!("New order {}: {total}", order.number), text)
+    alert(to, Alert::Order, &format!("New order {}: {total}", unlinked(&order.number)), text)
 }
 
 /// How far an order is paid.
@@ -63,20 +65,22 @@ fn payment(order: &Order, style: Style<'_>) -> String {
     }
 }
 
-/// A message that was sent through a form of this name.
+/// A message, of this id, that was sent through a form of this name.
 pub fn message_alert<'v>(
     to: &Email,
     store: &Store,
-    form: &str,
+    (form, id): (&str, &str),
     values: impl Iterator<Item = (&'v str, &'v str)>,
 ) -> MailContent {
-    let values = values.map(|(name, value)| format!("{}:\n\n    {}\n\n", said(name), said(value)));
+    let values = values.filter_map(|(name, value)| {
+        Some(format!("{}:\n\n{}\n\n", unlinked(&on_one_line(name)), written(value)?))
+    });
     let text = format!(
-        "Somebody has sent the form {form} of the shop\n\n    {}\n\n{}",
+        "Somebody has sent the form {form} of the shop\n\n    {}\n\n{}It is the submission {id}.\n",
         shop(store),
         values.collect::<String>(),
     );
-    alert(to, &format!("New message: {form}"), text)
+    alert(to, Alert::Message, &format!("New message: {form}"), text)
 }
 
 /// A customer's request for a copy of their data, which this export collects.
@@ -87,19 +91,41 @@ pub fn data_request_alert(to: &Email, store: &Store, export: &str) -> MailConten
          is the export {export}. Please hand it over.\n",
         shop(store),
     );
-    alert(to, "A customer requests their data", text)
+    alert(to, Alert::DataRequest, "A customer requests their data", text)
 }
 
-fn alert(to: &Email, subject: &str, text: String) -> MailContent {
-    MailContent::new(to, subject, text, DAY.saturating_mul(3)).as_alert()
+fn alert(to: &Email, alert: Alert, subject: &str, text: String) -> MailContent {
+    MailContent::new(to, subject, text, DAY.saturating_mul(3)).as_alert(alert)
 }
 
 fn shop(store: &Store) -> String {
     unlinked(&on_one_line(&store.name))
 }
 
-/// What somebody wrote, on one line and without links.
-fn said(text: &str) -> String {
-    let text: String = text.chars().take(LONGEST_VALUE).collect();
-    unlinked(&on_one_line(&text))
+/// What somebody wrote, as a block without links; none if it is blank. An address to answer to stays whole.
+fn written(text: &str) -> Option<String> {
+    if let Ok(email) = Email::from_text(text) {
+        return block([email.as_str()]);
+    }
+    let mut shown: String = text.chars().take(LONGEST_VALUE).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    Some(unlinked(&block(shown.lines())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_a_block_without_links() {
+        let address = written("ada@example.com");
+        assert_eq!(address.as_deref(), Some("    ada@example.com"));
+        let lines = written("Is it blue?\r\n\r\nSee https://evil.example/now.");
+        assert_eq!(lines.as_deref(), Some("    Is it blue?\n    See https: //evil. example/now."));
+        assert_eq!(written(" \n"), None);
+        let long = written(&"ä".repeat(LONGEST_VALUE + 1)).unwrap_or_default();
+        assert!(long.ends_with("ä…") && long.chars().count() == LONGEST_VALUE + 5);
+    }
 }

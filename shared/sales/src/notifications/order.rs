@@ -139,15 +139,19 @@ fn of_line(item: &OrderItem, quantity: u32) -> TemplateFields {
     known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-/// A line in words: `2 x Lamp, Red (Engraving: Ann)`.
+/// A line as the merchant reads it: `2 x Lamp, Red [L-1] (Engraving: Ann, _bundle: 7)`.
 pub(super) fn line_of(item: &OrderItem) -> String {
-    let fields = of_line(item, item.sold());
-    let value = |name| fields.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
-    let part = |name, before: &str, after: &str| {
-        value(name).map(|value| format!("{before}{value}{after}")).unwrap_or_default()
+    let variant = item.variant_title.as_deref().filter(|title| *title != "Default");
+    let variant = variant.map(|title| format!(", {}", on_one_line(title))).unwrap_or_default();
+    let sku = item.sku.as_deref().map(|sku| format!(" [{}]", on_one_line(sku)));
+    let pairs = item.properties.iter();
+    let pairs = pairs.map(|(name, value)| format!("{}: {}", on_one_line(name), on_one_line(value)));
+    let properties = match pairs.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => none,
+        all => format!(" ({all})"),
     };
-    let (variant, properties) = (part("variant", ", ", ""), part("properties", " (", ")"));
-    unlinked(&format!("{} x {}{variant}{properties}", item.sold(), on_one_line(&item.title)))
+    let (title, sku) = (on_one_line(&item.title), sku.unwrap_or_default());
+    unlinked(&format!("{} x {title}{variant}{sku}{properties}", item.sold()))
 }
 
 /// The lines of an order with their amounts.

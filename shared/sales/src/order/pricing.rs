@@ -233,6 +233,7 @@ impl Order {
             refunded: Money::zero(currency),
             shipping_refunded: Money::zero(currency),
             processing: Vec::new(),
+            was_processing: false,
             payment_failed: false,
             currency: currency.clone(),
             shipping_address: buyer.shipping_address,

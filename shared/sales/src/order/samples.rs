@@ -107,6 +107,7 @@ fn order() -> Order {
         refunded: money::sample(0),
         shipping_refunded: money::sample(0),
         processing: Vec::new(),
+        was_processing: false,
         payment_failed: false,
         currency: sample("INR"),
         shipping_address: None,

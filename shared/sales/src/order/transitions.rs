@@ -178,6 +178,7 @@ impl Order {
         (!self.is_over() && !self.processing.contains(payment)).then_some(())?;
         let mut next = self.clone();
         next.processing.push(payment.clone());
+        next.was_processing = true;
         next.payment_failed = false;
         let until = now.plus(PROCESSING_WINDOW);
         next.expires_at = next.expires_at.map(|at| at.max(until));

@@ -137,8 +137,9 @@ impl OrderChange {
     fn confirms_with(&self, name: &str) -> bool {
         let (before, after) = (&self.before, &self.order);
         let is_first = self.topics.first().is_some_and(|first| first.name == name);
-        // An authorization that was voided has brought it before.
-        let is_confirmed = before.payments.iter().any(|payment| !payment.authorized.is_zero());
+        // An authorization that was voided has brought it before, and so has a bank debit that failed.
+        let is_confirmed = before.was_processing
+            || before.payments.iter().any(|payment| !payment.authorized.is_zero());
         is_first
             && !is_confirmed
             && after.order_token_digest.is_some()

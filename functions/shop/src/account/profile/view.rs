@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::super::inputs::Inputs;
 use super::super::view;
-use super::{Done, PAGE};
+use super::{Done, PAGE, has_password};
 use crate::form::Fields;
 use crate::values::text;
 use crate::visit::Visit;
@@ -51,7 +51,7 @@ impl Profile<'_> {
             }
             section {
                 h2 { (words.accounts.password) }
-                (form("password", &self.password(me, words), words.accounts.set_password))
+                (form("password", &self.password(me, words), self.button_of_password(me, words)))
             }
             p { a href="/account" { (words.accounts.back) } }
         };
@@ -105,6 +105,15 @@ impl Profile<'_> {
         }
     }
 
+    /// Where there is no password yet, a code is mailed first.
+    fn button_of_password<'w>(&self, me: &Value, words: &'w Words) -> &'w str {
+        match self.asked {
+            Asked::ProofForPassword { .. } => words.accounts.set_password,
+            _ if has_password(me) => words.accounts.set_password,
+            _ => words.accounts.mail_code,
+        }
+    }
+
     fn password(&self, me: &Value, words: &Words) -> Markup {
         let inputs = Inputs::within("password-", words);
         let new = inputs.password("new_password", (words.accounts.new_password, "new-password"));
@@ -113,7 +122,7 @@ impl Profile<'_> {
                 (code("password-", challenge, text(me, "email"), words))
                 (new)
             },
-            // The code comes first, as a browser that is shown a typed password again would be told it.
+            // The code is asked for first: a password that is typed before it would have to be sent back to the browser.
             _ if !has_password(me) => html! {},
             _ => html! {
                 (current_password(&inputs, me, words))
@@ -132,10 +141,6 @@ fn form(act: &str, inputs: &Markup, button: &str) -> Markup {
             button.secondary { (button) }
         }
     }
-}
-
-fn has_password(me: &Value) -> bool {
-    me.get("has_password").and_then(Value::as_bool).unwrap_or(false)
 }
 
 /// The field for the present password, if the account has one.

@@ -47,7 +47,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     save: "Speichern",
     saved: "Ihre Angaben sind gespeichert.",
     new_email: "Neue E-Mail-Adresse",
-    change_email: "Adresse ändern",
+    change_email: "E-Mail-Adresse ändern",
     email_changed: "Ihre E-Mail-Adresse wurde geändert.",
     password_set: "Ihr neues Passwort ist gesetzt.",
     your_data: "Ihre Daten",

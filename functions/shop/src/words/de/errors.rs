@@ -19,6 +19,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     wrong_code: "Dieser Code ist nicht richtig oder abgelaufen.",
     wrong_sign_in: "E-Mail-Adresse oder Passwort ist nicht richtig.",
     link_over: "Dieser Link ist abgelaufen oder wurde schon verwendet. Bitte fordern Sie einen neuen an.",
+    email_taken: "Diese Adresse gehört zu einem anderen Konto.",
     account_disabled: "Dieses Konto ist gesperrt. Bitte wenden Sie sich an den Shop.",
     no_mail: "Der Shop kann gerade keine E-Mails senden. Bitte versuchen Sie es später noch einmal.",
     account_required: "Bitte melden Sie sich an, um zu bestellen.",

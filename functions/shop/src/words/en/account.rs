@@ -47,7 +47,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     save: "Save",
     saved: "Your details are saved.",
     new_email: "New e-mail address",
-    change_email: "Change the address",
+    change_email: "Change the e-mail address",
     email_changed: "Your e-mail address was changed.",
     password_set: "Your new password is set.",
     your_data: "Your data",

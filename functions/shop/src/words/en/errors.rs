@@ -19,6 +19,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     wrong_code: "This code is not right, or it is over.",
     wrong_sign_in: "Incorrect email or password.",
     link_over: "This link is over, or was used. Please request another one.",
+    email_taken: "This address belongs to another account.",
     account_disabled: "This account is disabled. Please contact the shop.",
     no_mail: "The shop cannot send e-mails right now. Please try again later.",
     account_required: "Please sign in to order.",

@@ -47,7 +47,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     save: "Guardar",
     saved: "Sus datos personales se han guardado.",
     new_email: "Nuevo correo electrónico",
-    change_email: "Cambiar el correo",
+    change_email: "Cambiar el correo electrónico",
     email_changed: "Su correo electrónico se ha cambiado.",
     password_set: "Su nueva contraseña está guardada.",
     your_data: "Sus datos",

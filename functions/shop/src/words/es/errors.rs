@@ -19,6 +19,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     wrong_code: "Este código no es correcto o ha caducado.",
     wrong_sign_in: "El correo o la contraseña no son correctos.",
     link_over: "Este enlace ha caducado o ya se ha utilizado. Solicite otro.",
+    email_taken: "Esta dirección pertenece a otra cuenta.",
     account_disabled: "Esta cuenta está desactivada. Póngase en contacto con la tienda.",
     no_mail: "La tienda no puede enviar correos en este momento. Vuelva a intentarlo más tarde.",
     account_required: "Inicie sesión para hacer el pedido.",

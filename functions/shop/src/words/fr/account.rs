@@ -47,7 +47,7 @@ pub(super) const ACCOUNT: AccountWords = AccountWords {
     save: "Enregistrer",
     saved: "Vos informations sont enregistrées.",
     new_email: "Nouvelle adresse e-mail",
-    change_email: "Modifier l’adresse",
+    change_email: "Modifier l’adresse e-mail",
     email_changed: "Votre adresse e-mail a été modifiée.",
     password_set: "Votre nouveau mot de passe est enregistré.",
     your_data: "Vos données",

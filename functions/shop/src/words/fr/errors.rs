@@ -19,6 +19,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     wrong_code: "Ce code est incorrect ou a expiré.",
     wrong_sign_in: "Adresse e-mail ou mot de passe incorrect.",
     link_over: "Ce lien a expiré ou a déjà été utilisé. Veuillez en demander un autre.",
+    email_taken: "Cette adresse appartient à un autre compte.",
     account_disabled: "Ce compte est désactivé. Veuillez contacter la boutique.",
     no_mail: "La boutique ne peut pas envoyer d’e-mails pour le moment. Veuillez réessayer plus tard.",
     account_required: "Veuillez vous connecter pour commander.",

@@ -19,6 +19,7 @@ pub(super) const ERRORS: ErrorWords = ErrorWords {
     wrong_code: "認証コードが正しくないか、有効期限が切れています。",
     wrong_sign_in: "メールアドレスまたはパスワードが正しくありません。",
     link_over: "このリンクは有効期限が切れているか、すでに使用されています。もう一度お手続きください。",
+    email_taken: "このメールアドレスは別のアカウントで使用されています。",
     account_disabled: "このアカウントは無効になっています。ショップにお問い合わせください。",
     no_mail: "現在メールを送信できません。しばらくしてからもう一度お試しください。",
     account_required: "ご注文にはログインが必要です。",

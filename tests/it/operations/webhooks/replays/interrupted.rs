@@ -86,17 +86,17 @@ async fn a_replay_resumes_after_a_restart() {
         lock.try_lock().is_ok().then_some(())
     })
     .await;
-    let second = start().await;
-    let owner = second.client().with_token(merchant.token()).with_store(&store.id);
-    let shown = owner.get(&format!("{REPLAYS}/{id}")).await.expect(200);
-    assert_eq!(shown.str("/status"), "running");
-    assert!(made_by(&second, &id).await.len() < 60, "it was interrupted");
     let of_replay = || {
         let mut sent = receiver.requests();
         sent.retain(|one| one.headers.get("x-service-replay-id").is_some_and(|of| *of == *id));
         sent
     };
     let sent_before = of_replay().len();
+    let second = start().await;
+    let owner = second.client().with_token(merchant.token()).with_store(&store.id);
+    let shown = owner.get(&format!("{REPLAYS}/{id}")).await.expect(200);
+    assert_eq!(shown.str("/status"), "running");
+    assert!(made_by(&second, &id).await.len() < 60, "it was interrupted");
     second.advance(3 * MINUTE);
     let report = second.sweep().await;
     assert_eq!(report.long_work, 1, "{report:?}");
@@ -118,7 +118,7 @@ async fn a_replay_resumes_after_a_restart() {
         |one: &support::Received| (delivery(one), one.header("x-service-attempt").to_owned());
     let sent = of_replay();
     assert_eq!(sent.iter().map(delivery).collect::<BTreeSet<_>>().len(), 60);
-    // An attempt that was under way when the system stopped left no trace, and is made again; no other one is.
+    // An attempt that was under way when the system stopped left no record, and is made again; no other one is.
     let (before, after) = sent.split_at(sent_before);
     for part in [before, after] {
         assert_eq!(part.iter().map(attempt).collect::<BTreeSet<_>>().len(), part.len());
