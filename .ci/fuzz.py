@@ -35,7 +35,7 @@ QUEUES = [[("operator", 60), ("merchant", 140), ("stranger", 90)], [("app", 110)
 LONGEST = max(sum(limit for _, limit in queue) for queue in QUEUES)
 ROLES = [role for queue in QUEUES for role, _ in queue]
 # Seconds in which a role that is told to stop writes its report; on a machine under load that takes a while.
-PATIENCE = 60
+PATIENCE = 120
 # Random requests of an operation, from the role that covers it, and from each other role.
 MANY, FEW = 4, 1
 
