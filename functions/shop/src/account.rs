@@ -3,6 +3,7 @@
 
 mod address_form;
 mod addresses;
+mod done;
 mod errors;
 mod inputs;
 mod new_password;

@@ -11,9 +11,10 @@ use primitives::problem::Code;
 use serde_json::json;
 use shop_theme::Page;
 
+use super::done::Done;
 use super::errors::{CUSTOMER_FIELDS, messages, posted};
 use super::session::{CUSTOMER, input, password};
-use super::sign_in::{self, Done};
+use super::sign_in;
 use super::themed::{self, Themed};
 use super::view::{self, NewPassword, Recovery};
 use crate::fault::Fault;
@@ -198,7 +199,7 @@ async fn save(visit: &Visit, kind: Kind, sent: &Fields) -> Response {
     let call = visit.call_of_nobody(Method::POST, format!("{CUSTOMER}/password/update")).body(body);
     match visit.send(call).await {
         Ok(_) => {
-            let mut response = Redirect::to(&Done::PasswordSet.page()).into_response();
+            let mut response = Redirect::to(&Done::PasswordReset.page()).into_response();
             // All sessions have ended with the former password, and so does what this browser's session has opened.
             for over in [RESET, SESSION, CART].into_iter().filter(|name| is_over(visit, name)) {
                 response = visit.with_cookie(response, over, "");

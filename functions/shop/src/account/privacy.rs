@@ -4,8 +4,8 @@ use axum::response::{IntoResponse, Response};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
+use super::done::Done;
 use super::session::{CUSTOMER, code, input, password, signed_out, to_sign_in};
-use super::sign_in::Done;
 use super::view::{self, Privacy};
 use crate::form::Fields;
 use crate::frame::Navigation;

@@ -9,6 +9,7 @@ use http::{Method, StatusCode};
 use primitives::fields::FromText;
 use serde_json::{Value, json};
 
+use super::done::{Done, PROFILE};
 use super::session::{CUSTOMER, code, password, to_sign_in};
 use super::sign_in::begin;
 use super::view::status_of;
@@ -17,53 +18,11 @@ use crate::form::{Fields, Query};
 use crate::frame::Navigation;
 use crate::values::{text, with};
 use crate::visit::Visit;
-use crate::words::Words;
 use view::{Asked, Profile};
-
-/// Where the page is.
-const PAGE: &str = "/account/profile";
-
-/// What was changed, which the page says after it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Done {
-    Details,
-    Email,
-    Password,
-}
-
-impl Done {
-    const ALL: [Self; 3] = [Self::Details, Self::Email, Self::Password];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Details => "details",
-            Self::Email => "email",
-            Self::Password => "password",
-        }
-    }
-
-    fn page(self) -> String {
-        format!("{PAGE}?done={}", self.name())
-    }
-
-    fn of(sent: &Fields) -> Option<Self> {
-        let name = sent.text("done")?;
-        Self::ALL.into_iter().find(|done| done.name() == name)
-    }
-
-    const fn said(self, words: &Words) -> &'static str {
-        match self {
-            Self::Details => words.accounts.saved,
-            Self::Email => words.accounts.email_changed,
-            Self::Password => words.accounts.password_set,
-        }
-    }
-}
 
 /// `GET /account/profile`.
 pub(super) async fn show(_: Navigation, Query(sent): Query, visit: Visit) -> Response {
-    // A link of another site could say what was never done.
-    let done = Done::of(&sent).filter(|_| !visit.is_from_elsewhere);
+    let done = Done::before(&visit, &sent);
     page(&visit, Profile { done, ..Profile::default() }, StatusCode::OK).await
 }
 
@@ -94,7 +53,7 @@ async fn save_details(visit: &Visit, sent: &Fields) -> Result<Response, Response
     let body =
         json!({"name": or_null("name"), "phone": or_null("phone"), "accepts_marketing": accepts});
     match visit.send(visit.call_at(Method::PATCH, format!("{CUSTOMER}/me")).body(body)).await {
-        Ok(_) => Ok(Redirect::to(&Done::Details.page()).into_response()),
+        Ok(_) => Ok(Redirect::to(&Done::DetailsSaved.page()).into_response()),
         Err(fault) => {
             rejected(visit, &fault, Profile { details: Some(sent), ..Profile::default() }).await
         }
@@ -106,7 +65,7 @@ async fn change_email(visit: &Visit, sent: &Fields) -> Result<Response, Response
     let me = visit.own("/me").await?;
     let (email, present) = (sent.text("email").unwrap_or_default(), text(&me, "email"));
     if email == present {
-        return Ok(Redirect::to(PAGE).into_response());
+        return Ok(Redirect::to(PROFILE).into_response());
     }
     let again = Profile { asked: Asked::NewEmail { email }, ..Profile::default() };
     if Email::from_text(email).is_err() {
@@ -139,7 +98,7 @@ async fn change_email(visit: &Visit, sent: &Fields) -> Result<Response, Response
                 let page = Profile { asked, ..Profile::default() };
                 Ok(page.answer(visit, &me, StatusCode::OK))
             }
-            None => Ok(Redirect::to(&Done::Email.page()).into_response()),
+            None => Ok(Redirect::to(&Done::EmailChanged.page()).into_response()),
         },
         Err(fault) => {
             let asked = match asked_again(&fault, sent).filter(|_| fault.fields.is_empty()) {
@@ -158,7 +117,7 @@ async fn confirm_email(visit: &Visit, sent: &Fields) -> Result<Response, Respons
     let body = json!({"challenge_id": challenge, "code": code(sent)});
     let call = visit.call_at(Method::POST, format!("{CUSTOMER}/login/otp/verify")).body(body);
     match visit.send(call).await {
-        Ok(session) => Ok(begin(visit, &session.json(), &Done::Email.page()).await),
+        Ok(session) => Ok(begin(visit, &session.json(), &Done::EmailChanged.page()).await),
         Err(fault) => {
             let asked = match asked_again(&fault, sent) {
                 Some(challenge) => Asked::CodeOfNewEmail { challenge, email },
@@ -184,7 +143,7 @@ async fn set_password(visit: &Visit, sent: &Fields) -> Result<Response, Response
     let body = with(proof, "new_password", password(sent, "new_password"));
     let call = visit.call_at(Method::POST, format!("{CUSTOMER}/password/update")).body(body);
     match visit.send(call).await {
-        Ok(_) => Ok(Redirect::to(&Done::Password.page()).into_response()),
+        Ok(_) => Ok(Redirect::to(&Done::PasswordSet.page()).into_response()),
         Err(fault) => {
             let challenge = asked_again(&fault, sent);
             let asked =
@@ -241,19 +200,4 @@ async fn rejected(
     };
     let page = page(visit, Profile { errors, ..profile }, status_of(fault)).await;
     Ok(fault.with_retry(page))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_page_says_what_was_changed_before() {
-        for done in Done::ALL {
-            let page = done.page();
-            let query = page.split_once('?').map_or("", |(_, query)| query);
-            assert_eq!(Done::of(&Fields::of_query(query.as_bytes())), Some(done));
-        }
-        assert_eq!(Done::of(&Fields::of_query(b"done=anything")), None);
-    }
 }

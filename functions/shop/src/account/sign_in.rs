@@ -5,6 +5,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use shop_theme::{Page, Posted};
 
+use super::done::Done;
 use super::errors::{CUSTOMER_FIELDS, messages, posted};
 use super::session::{CUSTOMER, code, input, password, signed_out, target};
 use super::themed::{self, Themed};
@@ -15,48 +16,10 @@ use crate::frame::Navigation;
 use crate::paths::segment;
 use crate::values::text;
 use crate::visit::{CART, Opened, SESSION, Visit};
-use crate::words::Words;
 
 /// `GET /account/login`.
 pub(super) async fn show(_: Navigation, Query(sent): Query, visit: Visit) -> Response {
     page(&visit, &sent, None, (None, StatusCode::OK)).await
-}
-
-/// What a page of the account has done that the sign-in follows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Done {
-    /// The account was deleted.
-    Deleted,
-    /// A password was set by a mailed link.
-    PasswordSet,
-}
-
-impl Done {
-    const ALL: [Self; 2] = [Self::Deleted, Self::PasswordSet];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Deleted => "deleted",
-            Self::PasswordSet => "password",
-        }
-    }
-
-    /// The sign-in page that says so.
-    pub(super) fn page(self) -> String {
-        format!("/account/login?done={}", self.name())
-    }
-
-    fn of(sent: &Fields) -> Option<Self> {
-        let name = sent.text("done")?;
-        Self::ALL.into_iter().find(|done| done.name() == name)
-    }
-
-    const fn said(self, words: &Words) -> &'static str {
-        match self {
-            Self::Deleted => words.accounts.account_deleted,
-            Self::PasswordSet => words.accounts.password_changed,
-        }
-    }
 }
 
 /// The sign-in page, of the theme or the platform. A theme's page has the outcome of a form; the platform's, what is wrong.
@@ -67,9 +30,7 @@ pub(super) async fn page(
     (error, status): (Option<&str>, StatusCode),
 ) -> Response {
     let target = target(sent);
-    // A link of another site could say what was never done.
-    let done = Done::of(sent).filter(|_| !visit.is_from_elsewhere);
-    let done = done.map(|done| done.said(visit.words()));
+    let done = Done::before(visit, sent).map(|done| done.said(visit.words()));
     let theme = match themed::theme(visit, &Page::Login).await {
         Ok(theme) => theme,
         Err(response) => return response,
@@ -181,19 +142,4 @@ pub(super) async fn sign_out(method: Method, visit: Visit) -> Response {
         let _ = visit.send(call).await;
     }
     signed_out(&visit, "/")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_sign_in_page_says_what_was_done_before() {
-        for done in Done::ALL {
-            let page = done.page();
-            let query = page.split_once('?').map_or("", |(_, query)| query);
-            assert_eq!(Done::of(&Fields::of_query(query.as_bytes())), Some(done));
-        }
-        assert_eq!(Done::of(&Fields::of_query(b"done=anything")), None);
-    }
 }

@@ -5,9 +5,10 @@ use http::StatusCode;
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::super::done::{Done, PROFILE};
 use super::super::inputs::Inputs;
 use super::super::view;
-use super::{Done, PAGE, has_password};
+use super::has_password;
 use crate::form::Fields;
 use crate::values::text;
 use crate::visit::Visit;
@@ -135,7 +136,7 @@ impl Profile<'_> {
 /// A form of the page, with its button.
 fn form(act: &str, inputs: &Markup, button: &str) -> Markup {
     html! {
-        form method="post" action=(PAGE) {
+        form method="post" action=(PROFILE) {
             input type="hidden" name="act" value=(act);
             (inputs)
             button.secondary { (button) }
